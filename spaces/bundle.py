@@ -11,7 +11,6 @@ import configparser
 import re
 import shutil
 import sys
-from collections.abc import Iterable
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -33,17 +32,15 @@ def bundle(name: str, target: Path) -> None:
         raise SystemExit(f"There is no Space {name!r}. The Spaces are {', '.join(names)}.")
     if target.exists() and any(target.iterdir()):
         raise SystemExit(f"{target} is not empty.")
-    page = target / "page"
-    page.mkdir(parents=True)
-    _copy((METRICS / name).glob("*.py"), target)
+    unneeded = shutil.ignore_patterns("__pycache__", "*.md")
+    shutil.copytree(SPACES / "page", target / "page", ignore=unneeded)
+    shutil.copytree(PACKAGE, target / "page" / "lib" / PACKAGE.name, ignore=unneeded)
+    for file in (METRICS / name).glob("*.py"):
+        shutil.copyfile(file, target / file.name)
     app = (SPACES / name / "app.py").read_text(encoding="utf-8")
     # In a bundle, `page` is beside app.py.
     app = re.sub(r"^import sys\n|^sys\.path\.append.+\n", "", app, flags=re.MULTILINE)
     (target / "app.py").write_text(app, encoding="utf-8")
-    _copy([path for path in (SPACES / "page").iterdir() if path.is_file()], page)
-    unneeded = shutil.ignore_patterns("__pycache__", "*.md")
-    shutil.copytree(PACKAGE, page / "lib" / PACKAGE.name, ignore=unneeded)
-
     card = METRICS / name / "README.md"
     text = card.read_text(encoding="utf-8")
     version = re.search(r"^sdk_version: (.+)$", text, re.MULTILINE)
@@ -57,12 +54,6 @@ def bundle(name: str, target: Path) -> None:
     needed.append(f"gradio=={version[1]}")
     lines = "".join(f"{line}\n" for line in dict.fromkeys(needed))
     (target / "requirements.txt").write_text(lines, encoding="utf-8")
-
-
-def _copy(files: Iterable[Path], folder: Path) -> None:
-    """Copy files into a folder."""
-    for file in files:
-        shutil.copyfile(file, folder / file.name)
 
 
 def _with_links_to_repository(text: str, card: Path) -> str:

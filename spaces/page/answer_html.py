@@ -1,8 +1,7 @@
 """Write the HTML of an answer. Text of visitors is escaped."""
 
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 
 from at_k.cli.formats import Cells
 from latex2mathml.converter import convert
@@ -11,16 +10,14 @@ from markdown_it import MarkdownIt
 from .charts import charts_of, page_svg
 from .files import views_of
 from .python_code import python_code
-from .request import Answer
-from .sharing import link_text
+from .request import Answer, link_text
 from .space import Run
 
 _MAX_LIST = 1_000_000  # the size of the list of questions in characters
 _MAX_TEXT, _MAX_SAMPLE = 120, 1_000  # characters of a text in a row, and of a sample
 _MAX_MARKS = 64
-_DIFFERENCE = "difference"
 _MARKS: dict[float | None, str] = {0: "\u2717", 1: "\u2713", None: "?"}
-_FILTERS = ("All correct", "Some correct", "None correct")
+_FILTERS = _ALL, _SOME, _NONE = "All correct", "Some correct", "None correct"
 
 
 def result_html(answer: Answer) -> str:
@@ -98,58 +95,65 @@ def _table_html(table: Cells) -> str:
 # --- Questions ------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class Row:
-    """Describe a question in the list.
+def questions_html(answer: Answer) -> str:
+    """Return the list of the questions as HTML, as many as fit into `_MAX_LIST`.
 
-    Attributes:
-        index: the index of the question.
-        numbers: its scores and their difference by heading, as the page prints them.
-        text: the outcomes of the samples of one run; of several runs, the text of the question.
-        filter_name: the filter that it passes, or "" if samples have rewards.
+    A row has the name of a question, its most important score in each run, and the outcomes of its
+    samples; it opens to show these. If there are several runs, it has the text of the question.
     """
+    runs, (question, sample) = _shown_runs(answer), answer.space.nouns
+    columns, indices = _columns_and_order(answer, runs)
+    rows: list[str] = []
+    size = 0
+    for index in indices:
+        rows.append(_row_html(answer, index, [numbers[index] for _, numbers in columns]))
+        size += len(rows[-1])
+        if size > _MAX_LIST:
+            break
+    last, kind = f"{sample}s", ""
+    if len(runs) > 1:
+        last, kind = "text" if any(runs[0].texts) else "", "several"
+    head = _cells_html([question, *(breakable(heading) for heading, _ in columns), last])
+    return (
+        f'<section id="questions"><h2>{question.capitalize()}s</h2>'
+        f'<p class="caption">{escape(_caption(answer, len(rows)))}</p>{_filters_html(runs)}'
+        f'<div class="list {kind}" style="--numbers: {len(columns)}">'
+        f'<div class="head">{head}</div>{"".join(rows)}</div></section>'
+    )
 
-    index: int
-    numbers: dict[str, str]
-    text: str
-    filter_name: str
+
+def _caption(answer: Answer, number_shown: int) -> str:
+    """Return sentences about the list, of which the first `number_shown` questions are shown."""
+    runs, (question, sample) = _shown_runs(answer), answer.space.nouns
+    total, (key, _) = len(runs[0].names), _scores_of_questions(answer, runs)
+    end = f": {_MARKS[1]} correct, {_MARKS[0]} incorrect." if runs[0].is_binary else "."
+    sentences = [f"Open a row to read the {sample}s of its {question}{end}"]
+    if len(runs) > 1 and key:
+        sentences.append(f"The column of a run has its {key}{_unit(answer)}.")
+    elif len(answer.runs) > len(runs):
+        sentences.append(f"The {question}s of {runs[0].label}.")
+    if number_shown < total:
+        sentences.append(f"The first {number_shown:,} of {total:,} {question}s: a file has all.")
+    return " ".join(sentences)
 
 
-def question_rows(answer: Answer) -> list[Row]:
-    """Return the rows of the questions, with the most important score of each run.
+def _columns_and_order(
+    answer: Answer, runs: Sequence[Run]
+) -> tuple[list[tuple[str, list[str]]], list[int]]:
+    """Return a list of (heading, number of each question), and the indices in the order of rows.
 
-    If there are several runs, the headings are their labels. The questions with the largest
-    difference of two runs are first.
+    The columns are the differences of two runs, and the most important score of each run. The
+    questions with the largest differences are first.
     """
-    runs = _shown_runs(answer)
+    number, indices = answer.scale.number, [*range(len(runs[0].names))]
     key, scores = _scores_of_questions(answer, runs)
     headings = [run.label for run in runs] if len(runs) > 1 else [f"{key}{_unit(answer)}"]
-    columns, indices = dict(zip(headings, scores, strict=False)), [*range(len(runs[0].names))]
+    columns = [(x, [*map(number, column)]) for x, column in zip(headings, scores, strict=False)]
     if len(scores) == 2:
-        columns = {_DIFFERENCE: [b - a for a, b in zip(*scores, strict=True)]} | columns
-        indices.sort(key=lambda index: -abs(columns[_DIFFERENCE][index]))
-    return [_row(answer, index, columns) for index in indices]
-
-
-def _row(answer: Answer, index: int, columns: Mapping[str, list[float]]) -> Row:
-    """Return the row of a question. `columns` has the numbers of all questions by heading."""
-    runs, filter_name = _shown_runs(answer), ""
-    numbers = {
-        heading: answer.scale.number(column[index], sign=heading == _DIFFERENCE)
-        for heading, column in columns.items()
-    }
-    text = _shortened(runs[0].texts[index], _MAX_TEXT)
-    if len(runs) == 1:
-        text = f"{_summary(runs[0], index)}{_marks(runs[0], index)}"
-    if all(run.is_binary for run in runs):
-        outcomes = {x for run in runs for x in run.rewards[index]} - {None}
-        filter_name = _FILTERS[1 if len(outcomes) == 2 else 0 if 1 in outcomes else 2]
-    return Row(index, numbers, text, filter_name)
-
-
-def _shown_runs(answer: Answer) -> list[Run]:
-    """Return all runs if they are compared, or else only the first: questions may differ."""
-    return answer.runs if answer.comparison is not None else answer.runs[:1]
+        differences = [b - a for a, b in zip(*scores, strict=True)]
+        indices.sort(key=lambda index: -abs(differences[index]))
+        columns.insert(0, ("difference", [number(x, sign=True) for x in differences]))
+    return columns, indices
 
 
 def _unit(answer: Answer) -> str:
@@ -157,19 +161,86 @@ def _unit(answer: Answer) -> str:
     return answer.scale.heading.removeprefix("Score")
 
 
+def _shown_runs(answer: Answer) -> list[Run]:
+    """Return all runs if they are compared, or else only the first: questions may differ."""
+    return answer.runs if answer.comparison is not None else answer.runs[:1]
+
+
 def _scores_of_questions(answer: Answer, runs: Sequence[Run]) -> tuple[str, list[list[float]]]:
     """Return (key, scores), where `scores` has a list for each run with the score of each question.
 
     The key is the first main score that all runs have per question. Return ("", []) without any.
     """
-    by_run = []
-    for run in runs:
-        per_question = [result.get("per_question", {}) for result in run.results.values()]
-        by_run.append({key: x for scores in per_question for key, x in scores.items()})
-    for key in answer.main_scores:
-        if all(key in by_key for by_key in by_run):
-            return key, [by_key[key] for by_key in by_run]
-    return "", []
+    by_run: list[dict[str, list[float]]] = [{} for _ in runs]
+    for columns, run in zip(by_run, runs, strict=True):
+        for result in run.results.values():
+            columns |= result.get("per_question", {})
+    main = answer.space.main_scores(answer.runs[0], answer.options)
+    key = next((x for x in main if all(x in columns for columns in by_run)), "")
+    return key, [columns[key] for columns in by_run] if key else []
+
+
+def _filter_name(runs: Sequence[Run], index: int) -> str:
+    """Return the filter that a question passes, or "" for rewards, which no filter is for."""
+    if not all(run.is_binary for run in runs):
+        return ""
+    outcomes = {x for run in runs for x in run.rewards[index]} - {None}
+    return _SOME if len(outcomes) == 2 else _ALL if 1 in outcomes else _NONE
+
+
+def _filters_html(runs: Sequence[Run]) -> str:
+    """Return a choice of filters as HTML, with the number of questions that pass each of them.
+
+    The style sheet of the page hides questions that do not pass. Return "" for rewards.
+    """
+    passed = [_filter_name(runs, index) for index in range(len(runs[0].names))]
+    if not passed[0]:
+        return ""
+    numbers = {"All": len(passed)} | {name: passed.count(name) for name in _FILTERS}
+    labels = "".join(
+        f'<label><input type="radio" name="filter" value="{name}"'
+        f"{' checked' if name == 'All' else ''}>{name} ({number:,})</label>"
+        for name, number in numbers.items()
+    )
+    return f'<div class="filter" role="radiogroup" aria-label="Filter">{labels}</div>'
+
+
+def _cells_html(cells: Sequence[str]) -> str:
+    """Return the cells of a row as HTML: a name, numbers, and a text."""
+    return "".join(f"<span>{cell}</span>" for cell in cells)
+
+
+def _row_html(answer: Answer, index: int, numbers: Sequence[str]) -> str:
+    """Return a question as HTML: its row, and what shows below the row when it is open."""
+    runs, texts = _shown_runs(answer), answer.runs[0].texts
+    name, last = runs[0].names[index], _shortened(texts[index], _MAX_TEXT)
+    if len(runs) == 1:
+        last = f"{_summary(runs[0], index)}{_marks(runs[0], index)}"
+    shown = escape(_shortened(name, _MAX_TEXT))
+    cells = _cells_html([shown, *map(number_html, numbers), escape(last)])
+    text = escape(_shortened(texts[index], _MAX_SAMPLE))
+    about = f"<p>{text}</p>" if text else ""
+    if "references" in runs[0].samples:
+        reference = _shortened(str(runs[0].samples["references"][index]), _MAX_SAMPLE)
+        checked = f"checked with {answer.checker}</p>"
+        about += f"<p>Reference: <code>{escape(reference)}</code>, {checked}"
+    samples = "".join(_samples_html(answer, run, index) for run in runs)
+    return (
+        f'<details class="{_filter_name(runs, index).lower()}"><summary>{cells}</summary>'
+        f'{about}<div class="runs">{samples}</div></details>'
+    )
+
+
+def _samples_html(answer: Answer, run: Run, index: int) -> str:
+    """Return the samples of a question in one run as HTML. The page shows runs side by side."""
+    title = f"<h3>{escape(run.label)}: {_summary(run, index)}</h3>" if len(answer.runs) > 1 else ""
+    if run.has_counts:
+        return f"<div>{title}<p>The input has only the numbers of its samples.</p></div>"
+    items = ""
+    for text, reward in zip(run.texts_of_samples(index), run.rewards[index], strict=True):
+        code = f" <code>{escape(_shortened(text, _MAX_SAMPLE))}</code>" if text else ""
+        items += f"<li>{_mark(run, reward)}{code}"
+    return f'<div>{title}<ol tabindex="0">{items}</ol></div>'
 
 
 def _summary(run: Run, index: int) -> str:
@@ -202,99 +273,6 @@ def _shortened(text: str, max_characters: int) -> str:
     """Cut a text after `max_characters`. Characters that UTF-8 cannot encode become "?"."""
     text = text[: max_characters + 1].encode(errors="replace").decode()
     return text if len(text) <= max_characters else f"{text[:max_characters]}.."
-
-
-def questions_html(answer: Answer) -> str:
-    """Return the list of the questions as HTML, as many as fit into `_MAX_LIST`.
-
-    Each opens to show its samples.
-    """
-    rows, shown, size = question_rows(answer), [], 0
-    for row in rows:
-        shown.append(_row_html(answer, row))
-        size += len(shown[-1])
-        if size > _MAX_LIST:
-            break
-    question, sample = answer.space.nouns
-    is_one = len(_shown_runs(answer)) == 1
-    last, kind = (f"{sample}s", "") if is_one else ("text", "several")
-    if not is_one and not any(answer.runs[0].texts):
-        last = ""
-    head = _cells_html([question, *map(breakable, rows[0].numbers), last])
-    return (
-        f'<section id="questions"><h2>{question.capitalize()}s</h2>'
-        f'<p class="caption">{escape(_caption(answer, len(shown)))}</p>{_filters_html(rows)}'
-        f'<div class="list {kind}" style="--numbers: {len(rows[0].numbers)}">'
-        f'<div class="head">{head}</div>{"".join(shown)}</div></section>'
-    )
-
-
-def _caption(answer: Answer, number_shown: int) -> str:
-    """Return sentences about the list, of which the first `number_shown` questions are shown."""
-    (question, sample), total = answer.space.nouns, len(answer.runs[0].names)
-    end = f": {_MARKS[1]} correct, {_MARKS[0]} incorrect." if answer.runs[0].is_binary else "."
-    sentences = [f"Open a row to read the {sample}s of its {question}{end}"]
-    if answer.comparison is not None:
-        key, _ = _scores_of_questions(answer, answer.runs)
-        sentences += [f"The column of a run has its {key}{_unit(answer)}."] if key else []
-    elif len(answer.runs) > 1:
-        sentences.append(f"The {question}s of {answer.runs[0].label}.")
-    if number_shown < total:
-        sentences.append(f"The first {number_shown:,} of {total:,} {question}s: a file has all.")
-    return " ".join(sentences)
-
-
-def _filters_html(rows: Sequence[Row]) -> str:
-    """Return a choice of filters as HTML, with the number of questions that pass each of them.
-
-    Return "" for rewards, which are neither correct nor incorrect.
-    """
-    if not rows[0].filter_name:
-        return ""
-    passed = [row.filter_name for row in rows]
-    labels = "".join(
-        f'<label><input type="radio" name="filter" value="{name}"'
-        f"{'' if name in _FILTERS else ' checked'}>{name} ({number:,})</label>"
-        for name, number in [("All", len(rows)), *((x, passed.count(x)) for x in _FILTERS)]
-    )
-    return f'<div class="filter" role="radiogroup" aria-label="Filter">{labels}</div>'
-
-
-def _cells_html(cells: Sequence[str]) -> str:
-    """Return the cells of a row as HTML: a name, numbers, and a text."""
-    return "".join(f"<span>{cell}</span>" for cell in cells)
-
-
-def _row_html(answer: Answer, row: Row) -> str:
-    """Return a question as HTML: its row, and what shows below the row when it is open."""
-    first, index = answer.runs[0], row.index
-    name, numbers = (
-        _shortened(first.names[index], _MAX_TEXT),
-        map(number_html, row.numbers.values()),
-    )
-    cells = _cells_html([escape(name), *numbers, escape(row.text)])
-    text = escape(_shortened(first.texts[index], _MAX_SAMPLE))
-    about = f"<p>{text}</p>" if text else ""
-    if "references" in first.samples:
-        reference = escape(_shortened(str(first.samples["references"][index]), _MAX_SAMPLE))
-        about += f"<p>Reference: <code>{reference}</code>, checked with {answer.checker}</p>"
-    samples = "".join(_samples_html(answer, run, index) for run in _shown_runs(answer))
-    return (
-        f'<details class="{row.filter_name.lower()}"><summary>{cells}</summary>'
-        f'{about}<div class="runs">{samples}</div></details>'
-    )
-
-
-def _samples_html(answer: Answer, run: Run, index: int) -> str:
-    """Return the samples of a question in one run as HTML. The page shows runs side by side."""
-    title = f"<h3>{escape(run.label)}: {_summary(run, index)}</h3>" if len(answer.runs) > 1 else ""
-    if run.has_counts:
-        return f"<div>{title}<p>The input has only the numbers of its samples.</p></div>"
-    items = ""
-    for text, reward in zip(run.texts_of_samples(index), run.rewards[index], strict=True):
-        code = f" <code>{escape(_shortened(text, _MAX_SAMPLE))}</code>" if text else ""
-        items += f"<li>{_mark(run, reward)}{code}"
-    return f'<div>{title}<ol tabindex="0">{items}</ol></div>'
 
 
 # --- Texts ----------------------------------------------------------------------------------

@@ -3,7 +3,6 @@
 k is the number of samples that a score is about, and n the number of samples of a question.
 """
 
-import itertools
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -23,9 +22,9 @@ from at_k.runs.options import naming_run
 from at_k.runs.outcomes_of_runs import Run as GradedRun
 from at_k.runs.outcomes_of_runs import check_same_questions
 
+from .asking import replace_python_terms
 from .comparing import compare
 from .controls import OTHER_QUESTIONS, SAME_QUESTIONS
-from .messages import not_compared, replace_python_terms
 from .request import Answer, Request
 from .samples import read_samples
 from .space import Call, Options, Run, SampleFile, Samples, Space
@@ -40,12 +39,12 @@ def answer_to(request: Request) -> Answer:
     Raise a ValueError, or a ChoiceError, if the samples cannot be read, checked or scored.
     """
     space, computation = request.space, COMPUTATIONS[request.space.metric]
-    read = read_samples(request, computation.parameters)
-    has_references = any("references" in file.samples for file in read.files)
+    files, notes, problem = read_samples(request, computation.parameters)
+    has_references = any("references" in file.samples for file in files)
     checker = request.checker if has_references else None
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", UserWarning)
-        sampled = _samples_for_metric(computation, read.files)
+        sampled = _samples_for_metric(computation, files)
         sizes = [questions.n for questions in sampled.values()]
         options, changes = _used_options(request, sizes)
         calls = _calls(request, options, sizes, checker)
@@ -57,9 +56,9 @@ def answer_to(request: Request) -> Answer:
                 results=_results(computation, sampled[run.name], file.samples, calls),
                 is_binary=_is_binary(space, options, run),
             )
-            for run, file in zip(graded, read.files, strict=True)
+            for run, file in zip(graded, files, strict=True)
         ]
-        comparison, problem = None, read.problem
+        comparison = None
         if len(runs) > 1 and not problem:
             scope = Scope(sizes, checker, *space.nouns)
             keys = space.main_scores(runs[0], options)
@@ -67,10 +66,10 @@ def answer_to(request: Request) -> Answer:
                 check_same_questions([GradedRun(label, x.batch) for label, x in sampled.items()])
                 comparison = compare(space, graded, keys, calls, scope)
             except ValueError as error:
-                problem = not_compared(error, request)
-    messages = [*read.notes, *changes, *dict.fromkeys(str(warning.message) for warning in caught)]
-    notes = tuple(map(replace_python_terms, filter(None, [*messages, problem])))
-    return Answer(request, runs, calls, options, checker, comparison, notes)
+                problem = f"The runs are not compared: {request.message(error)}"
+    notes += [*changes, *dict.fromkeys(str(warning.message) for warning in caught)]
+    words = tuple(map(replace_python_terms, filter(None, [*notes, problem])))
+    return Answer(request, runs, calls, options, checker, comparison, words)
 
 
 # --- Options and calls --------------------------------------------------------------------
@@ -190,12 +189,9 @@ def _rewards_by_question(
 
     If `w` is given, outcomes are categories 0, 1, .., and the rewards w[0], w[1], .. replace them.
     """
-    values = outcomes.values.astype(float)
-    if w:
-        values = np.array(w)[outcomes.values.astype(int)]
+    values = np.array(w)[outcomes.values.astype(int)] if w else outcomes.values.astype(float)
     rewards: Any = np.where(outcomes.is_scored, values, None)
-    sizes, entries = outcomes.sizes, rewards.tolist()
+    sizes = outcomes.sizes
     if outcomes.are_counts:  # Equal samples of a question are stored once.
-        sizes, entries = outcomes.n, np.repeat(rewards, outcomes.weights).tolist()
-    remaining = iter(entries)
-    return [list(itertools.islice(remaining, size)) for size in sizes.tolist()]
+        sizes, rewards = outcomes.n, np.repeat(rewards, outcomes.weights)
+    return [row.tolist() for row in np.split(rewards, np.cumsum(sizes)[:-1])]

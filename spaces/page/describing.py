@@ -33,14 +33,14 @@ def decimal(value: float) -> str:
     return f"<strong>{round(value, 3) + 0.0:.3f}</strong>"  # adding 0 avoids -0.000
 
 
-def curve_ks(maximum: int, points: int = 24) -> list[int]:
+def curve_ks(maximum: int, most: int = 24) -> list[int]:
     """Return the k values of a curve from 1 to `maximum`, in increasing order.
 
-    If `maximum` is at most `points`, they are all integers. Otherwise they are the powers of two,
-    and up to `points` rounded values at equal distances on a logarithmic scale.
+    If `maximum` is at most `most`, they are all integers. Otherwise they are 1, `maximum`, the
+    powers of two, and the odd numbers before these: maj@k is lower at even k, because a tie is
+    incorrect.
     """
-    if maximum <= points:
+    if maximum <= most:
         return list(range(1, maximum + 1))
-    ratio = maximum ** (1 / (points - 1))
-    spaced = {round(ratio**i) for i in range(points)}
-    return sorted(spaced | {2**i for i in range(maximum.bit_length())})
+    powers = [2**i for i in range(1, maximum.bit_length())]
+    return sorted({1, *powers, *(k - 1 for k in powers), maximum})

@@ -13,8 +13,7 @@ from at_k.results import Result
 
 from .charts import charts_of, draw
 from .python_code import python_code
-from .request import Answer
-from .sharing import shared_text
+from .request import Answer, shared_text
 from .space import Run
 
 FORMATS = {"CSV": "csv", "LaTeX": "tex", "Markdown": "md"}

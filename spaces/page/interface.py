@@ -13,15 +13,14 @@ import gradio as gr
 from starlette.middleware import Middleware
 from starlette.middleware.gzip import GZipMiddleware
 
-from .asking import is_reading
+from .asking import ChoiceError, is_reading
 from .controls import Choice, Control, NumberField
 from .events import connect_events
 from .files import result_dict
 from .layout import Layout
-from .request import ChoiceError, make_request
-from .samples import MAX_BYTES, MAX_SAMPLES
+from .request import MAX_BYTES, example_request, make_request
+from .samples import MAX_SAMPLES
 from .scoring import preload, score
-from .sharing import example_request
 from .space import CHECKERS, TITLES, Space
 
 _PAGE = Path(__file__).resolve().parent

@@ -13,7 +13,6 @@ from .request import Answer
 from .space import Call, Run
 
 _PACKAGE = "evaluate-at-k[{extras}] @ git+https://github.com/evaluate-at-k/evaluate-at-k"
-_AS_FLOATS = '[[x if x is None else float(x) for x in row] for row in samples["predictions"]]'
 
 
 def python_code(answer: Answer) -> str:
@@ -30,10 +29,6 @@ def python_code(answer: Answer) -> str:
         lines += ["runs = {", *(f"    {x.label!r}: {_read_call(x)}," for x in answer.runs), "}"]
     else:
         lines.append(f"samples = {_read_call(answer.runs[0])}")
-    if any(map(_has_rewards_below_0, answer.runs)):
-        lines += ["for samples in runs.values():"] if has_several else []
-        indent = "    " if has_several else ""
-        lines.append(f'{indent}samples["predictions"] = {_AS_FLOATS}  # rewards')
     lines.append(f'{metric} = at_k.load("{metric}")')
     for name, call in answer.calls.items():
         expression = _compute_call(metric, call)
@@ -69,13 +64,6 @@ def _read_call(run: Run) -> str:
     if arguments.pop("has_labels", False):
         arguments["correct_values"] = None  # how `at_k.read` spells that outcomes are labels
     return f"at_k.read({', '.join([source, *_keywords(arguments)])})"
-
-
-def _has_rewards_below_0(run: Run) -> bool:
-    """Return whether a reward is below 0, so that the page has made all rewards floats."""
-    rows = run.samples["predictions"]
-    is_graded = isinstance(rows, list) and "references" not in run.samples
-    return is_graded and any(isinstance(x, float) and x < 0 for row in rows for x in row)
 
 
 def _compute_call(metric: str, call: Call) -> str:

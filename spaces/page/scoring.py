@@ -19,9 +19,8 @@ from contextlib import ExitStack
 from multiprocessing.connection import Connection
 
 from .answering import answer_to
-from .messages import message_for_page
-from .request import Answer, ChoiceError, Request
-from .samples import MAX_BYTES
+from .asking import ChoiceError
+from .request import MAX_BYTES, Answer, Request
 from .space import Space
 
 _SECONDS = {"exact_match": 10, "numeric": 10, "choice": 10, "math_verify": 20}
@@ -148,7 +147,7 @@ def _work(request: Request, folder: str, connection: Connection) -> None:
 
 def error_for_page(error: Exception, request: Request) -> ValueError:
     """Return an error in the words of the page, cut if long. A ChoiceError keeps its choices."""
-    message = message_for_page(error, request)
+    message = request.message(error)
     if len(message) >= _MAX_MESSAGE:
         message = f"{message[:_MAX_MESSAGE]}.."
     if isinstance(error, ChoiceError):

@@ -57,8 +57,8 @@ from app import SPACE  # which puts the package of the bundle on the path
 import at_k
 from page.files import write_files
 from page.interface import build_page
+from page.request import example_request
 from page.scoring import score
-from page.sharing import example_request
 assert Path(at_k.__file__).is_relative_to(Path("page/lib").resolve())
 assert not [path for path in sys.path if path.endswith("..")]
 functions = [x["api_name"] for x in build_page(SPACE).get_config_file()["dependencies"]]

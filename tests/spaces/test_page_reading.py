@@ -108,7 +108,7 @@ ASKED: dict[str, Any] = {
     ),
     "numbered columns": (
         "reference,a1,a2,a3\nParis,Paris,paris,Lyon\nRome,Rome,Rome,Milan",
-        [],
+        [{"predictions": ["a1", "a2", "a3"]}, {"outcomes": ["a1", "a2", "a3"]}],
         {"predictions": ["a1", "a2", "a3"]},
         [["Paris", "paris", "Lyon"], ["Rome", "Rome", "Milan"]],
     ),
@@ -240,6 +240,23 @@ def test_samples_and_outcomes_are_not_both_chosen(page):
     text = "id,response,correct\na,x,1\na,y,0"
     error = refusal_of(page, "cons_at_k", text, reading=reading)
     assert "Choose a column of samples, or one of outcomes" in str(error)
+
+
+@pytest.mark.parametrize("start", ["", "file://", "simplecache::"])
+def test_no_other_file_is_read(page, tmp_path, start):
+    """Neither by an option nor by a choice in a link or a call of the API."""
+    (tmp_path / "secret.jsonl").write_text(
+        '{"id": "a", "answer": "x"}\n{"id": "b", "answer": "y"}\n'
+    )
+    path = f"{start}{tmp_path / 'secret.jsonl'}"
+    text = "id,p,a/b\na,x,x\nb,y,x"
+    for role in ("predictions", "references", "questions"):
+        reading = {"predictions": "p", "questions": "id", "references": "a/b"} | {role: path}
+        assert "There is no column" in str(refusal_of(page, "gpassk", text, reading=reading, k=1))
+    assert "There is no column" in str(refusal_of(page, "bayes_at_n", "id,1\na,1\nb,0", group=path))
+    reading = {"predictions": "p", "questions": "id", "references": "a/b"}
+    answer = answer_of(page, "gpassk", text, reading=reading, k=1)
+    assert answer.runs[0].scores()["pass@1"] == 0.5
 
 
 def test_choices_add_up_and_conditions_hold_together(page):
