@@ -86,7 +86,7 @@ SPACE = Space(
         model_example("The same model at temperatures 0.2 and 0.8", COOL, WARM, k=16),
     ],
     controls=[
-        NumberField("k", "k", "samples that vote", 5, 1, 512, 1),
+        NumberField("k", "k", "that vote, of the n samples of a question", 5, 1, 512, 1),
         WHICH_QUESTIONS,
         CONFIDENCE,
     ],

@@ -8,9 +8,8 @@ from latex2mathml.converter import convert
 from markdown_it import MarkdownIt
 
 from .charts import charts_of, page_svg
-from .files import views_of
-from .python_code import python_code
-from .request import Answer, link_text
+from .files import python_code, views_of
+from .request import MAX_LINK, Answer, shared_text
 from .space import Run
 
 _MAX_LIST = 1_000_000  # the size of the list of questions in characters
@@ -37,7 +36,8 @@ def result_html(answer: Answer) -> str:
     # Numbers with their units and keys such as G-Pass@4_0.5 are not broken.
     whole = re.sub(r"[\d.]+ %|[\w-]+@[\w.]+", r"<span>\g<0></span>", escape(verdict))
     compared = f'<p class="verdict">{whole}</p>' if verdict else ""
-    link = link_text(answer.request)
+    shared = shared_text(answer.request)
+    link = shared if len(shared) <= MAX_LINK else ""
     return (  # screen readers read a new status aloud
         f'<div role="status" data-link="{link}"><p class="sentence">{sentence}</p>{compared}'
         f'</div><p class="note">{escape(" ".join(notes))}</p>'

@@ -6,6 +6,7 @@ k is the number of samples that a score is about, and n the number of samples of
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from types import SimpleNamespace
 from typing import Any
 
@@ -14,7 +15,7 @@ from at_k.cli.formats import Scope
 from at_k.cli.run_input import CheckedOnce
 from at_k.core.checking import CheckCache, Checking
 from at_k.core.checks import category_numbers
-from at_k.core.computation import Computation, SampledQuestions
+from at_k.core.computation import Computation
 from at_k.core.computations import COMPUTATIONS
 from at_k.core.samples import Samples as MetricSamples
 from at_k.core.score_agg import VERDICTS
@@ -27,7 +28,7 @@ from .comparing import compare
 from .controls import OTHER_QUESTIONS, SAME_QUESTIONS
 from .request import Answer, Request
 from .samples import read_samples
-from .space import Call, Options, Run, SampleFile, Samples, Space
+from .space import Call, Options, Run, SampleFile, Space
 
 _EXECUTORS: dict[Any, Any] = {"math_verify": SimpleNamespace(map=map)}
 """The checker math_verify would start processes of its own. This executor starts none."""
@@ -49,15 +50,15 @@ def answer_to(request: Request) -> Answer:
         options, changes = _used_options(request, sizes)
         calls = _calls(request, options, sizes, checker)
         graded = _grade(space, sampled, options, checker)
-        runs = [
-            Run(
-                **vars(file),
-                rewards=_rewards_by_question(run.outcomes, options.get("w")),
-                results=_results(computation, sampled[run.name], file.samples, calls),
-                is_binary=_is_binary(space, options, run),
-            )
-            for run, file in zip(graded, files, strict=True)
-        ]
+        runs = []
+        for run, file in zip(graded, files, strict=True):
+            in_questions = ("predictions", "references")
+            columns = {name: x for name, x in file.samples.items() if name not in in_questions}
+            compute = partial(computation.results, sampled[run.name], **columns)
+            results = {name: call.results(compute) for name, call in calls.items()}
+            rewards = _rewards_by_question(run.outcomes, options.get("w"))
+            is_binary = _is_binary(space, options, run)
+            runs.append(Run(**vars(file), rewards=rewards, results=results, is_binary=is_binary))
         comparison = None
         if len(runs) > 1 and not problem:
             scope = Scope(sizes, checker, *space.nouns)
@@ -153,33 +154,6 @@ def _is_binary(space: Space, options: Options, run: GradedRun) -> bool:
     """Return whether each sample is correct or incorrect, and has no reward."""
     has_rewards = options.get("w") or options.get("categories") or not space.has_references
     return not has_rewards and {*run.outcomes.scored_values.tolist()} <= {0, 1}
-
-
-def _results(
-    computation: Computation,
-    questions: SampledQuestions,
-    samples: Samples,
-    calls: Mapping[str, Call],
-) -> dict[str, Any]:
-    """Return a dict from the name of each call of `compute` to the scores of one run.
-
-    For a sweep it has a dict from each value of the parameter to the scores. `questions` are the
-    samples after `_samples_for_metric`, and `samples` those before, with columns such as groups.
-    """
-    in_questions = ("predictions", "references")
-    columns = {name: column for name, column in samples.items() if name not in in_questions}
-    results: dict[str, Any] = {}
-    for name, call in calls.items():
-        options = {**columns, **call.arguments}
-        if call.sweep is None:
-            results[name] = computation.results(questions, **options)
-        else:
-            parameter, values = call.sweep
-            results[name] = {
-                value: computation.results(questions, **options, **{parameter: value})
-                for value in values
-            }
-    return results
 
 
 def _rewards_by_question(

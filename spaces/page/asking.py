@@ -53,7 +53,7 @@ SEVERAL = ("predictions", "outcomes")
 """The roles of which each sample may have a column."""
 
 _CORRECT = ("correct_values", "correct_at_least")
-_MAX_ENTRIES, _MAX_COLUMNS, _MAX_CHARACTERS = 40, 200, 120
+_MAX_ENTRIES, _MAX_COLUMNS, _MAX_CHARACTERS, _MAX_MESSAGE = 40, 200, 120, 600
 _MISSING = {
     "incorrect": "Missing samples are incorrect",
     "drop": "Missing samples are left out",
@@ -215,7 +215,7 @@ _PYTHON_TERMS = {
 def message_for_page(error: Exception, space: Space, has_files: bool) -> str:
     """Return the message of an error in the words of a page, with places that count from 1.
 
-    The name of a run is left out if it is a pasted text.
+    It is cut if it is long. The name of a run is left out if it is a pasted text.
     """
     nouns, message = dict(zip(("question", "sample"), space.nouns, strict=True)), ""
     for part in error.args if isinstance(error, InputError) else [str(error)]:
@@ -229,7 +229,8 @@ def message_for_page(error: Exception, space: Space, has_files: bool) -> str:
             message += str(part + 1)
         elif not isinstance(part, InPython if has_files else (InPython, RunName)):
             message += str(part)
-    return replace_python_terms(message)
+    words = replace_python_terms(message)
+    return words if len(words) < _MAX_MESSAGE else f"{words[:_MAX_MESSAGE]}.."
 
 
 def _place_in_words(place: Place, question_noun: str, sample_noun: str) -> str:

@@ -154,8 +154,6 @@ def _control(control: Control, value: Any) -> gr.Number | gr.Radio | gr.Textbox:
         return gr.Radio(choices, value=value, **about)
     if not isinstance(control, NumberField):
         return gr.Textbox(value, **about)
-    if control.name != "k":  # the largest k depends on the samples
-        about["info"] += f", {control.minimum:g} to {control.maximum:g}"
     return gr.Number(value, step=control.step, **about)
 
 

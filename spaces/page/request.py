@@ -25,7 +25,7 @@ from .space import CHECKERS, Call, Example, Options, Run, Space, sample_file
 
 MAX_BYTES = 40_000_000
 MAX_FILES = 8
-_MAX_LINK = 16_000  # characters; programs for mail and chats cut longer links
+MAX_LINK = 16_000  # characters; programs for mail and chats cut longer links
 _MAX_JSON = 10 * MAX_BYTES
 _EXAMPLES = (COOL, WARM)
 _BROKEN = (
@@ -147,12 +147,6 @@ def shared_text(request: Request) -> str:
     else:
         content["text"] = request.text
     return base64.urlsafe_b64encode(zlib.compress(json.dumps(content).encode(), 9)).decode()
-
-
-def link_text(request: Request) -> str:
-    """Return a request as `shared_text` does, or "" if it is too long for a link."""
-    shared = shared_text(request)
-    return shared if len(shared) <= _MAX_LINK else ""
 
 
 def _shared_file(file: Path) -> list[str | None]:

@@ -67,6 +67,13 @@ class Call:
     arguments: Mapping[str, Any]
     sweep: tuple[str, list[float]] | None = None
 
+    def results(self, compute: Callable[..., Result]) -> Any:
+        """Return what `compute` returns; of a sweep, a dict {value of the parameter: result}."""
+        if self.sweep is None:
+            return compute(**self.arguments)
+        name, values = self.sweep
+        return {value: compute(**self.arguments, **{name: value}) for value in values}
+
 
 @dataclass(frozen=True)
 class Chart:

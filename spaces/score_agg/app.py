@@ -91,8 +91,10 @@ SPACE = Space(
         Example("Verdicts as numbers", "1 0.9 0.7 0.3 0.0"),
     ],
     controls=[
-        NumberField("temperature", "Temperature", "from strict to lenient", 0.5, 0.1, 1.0, 0.05),
-        NumberField("penalty", "Penalty", "for each verdict of none", 0.1, 0.0, 1.0, 0.05),
+        NumberField(
+            "temperature", "Temperature", "strict to lenient, 0.1 to 1", 0.5, 0.1, 1.0, 0.05
+        ),
+        NumberField("penalty", "Penalty", "for each verdict of none, 0 to 1", 0.1, 0.0, 1.0, 0.05),
         CONFIDENCE,
     ],
     compute_calls=compute_calls,

@@ -30,7 +30,7 @@ OTHER = "for other questions like these"
 
 def printed_by_code(page, answer, folder):
     """Run the code of a page as it is, in a process of its own, and return what it prints."""
-    code = page.python_code.python_code(answer)
+    code = page.files.python_code(answer)
     assert len(code) < 3_000
     done = subprocess.run(
         [sys.executable, "-c", code],

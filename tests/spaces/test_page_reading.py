@@ -58,7 +58,7 @@ def run_code(page, answer):
     variables: dict[str, Any] = {}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # which are notes on the page
-        exec(page.python_code.python_code(answer), variables)
+        exec(page.files.python_code(answer), variables)
     return variables
 
 
