@@ -21,8 +21,9 @@ reference,1,2,3,4,5,6,7,8
 
 def compute_calls(options: Options, smallest_n: int) -> dict[str, Call]:
     """Return the calls of `compute`. Curves by k end at `smallest_n`, the least of all n."""
-    # There are fewer than on other pages, because the intervals of vote@k take long.
-    ks = sorted({*curve_ks(smallest_n, most=8), options["k"]})
+    ks = curve_ks(smallest_n, most=8)  # few, because the intervals of vote@k take long
+    # maj@k is lower at even k, because a tie is incorrect: each k is beside the one before.
+    ks = sorted({*ks, *(k - 1 for k in ks[1:]), options["k"]})
     return {
         "scores": Call({"k": options["k"]}),
         "by_k": Call({"k": ks, "return_per_question": True}),

@@ -85,7 +85,7 @@ class Choice(Control):
 
 
 CONFIDENCE = NumberField(
-    "confidence", "Confidence", "of limits, 0.5 to 0.99", 0.95, 0.5, 0.99, 0.01
+    "confidence", "Confidence", "of the limits, 0.5 to 0.99", 0.95, 0.5, 0.99, 0.01
 )
 
 SAME_QUESTIONS, OTHER_QUESTIONS = "auto", "questions"

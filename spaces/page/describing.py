@@ -36,11 +36,9 @@ def decimal(value: float) -> str:
 def curve_ks(maximum: int, most: int = 24) -> list[int]:
     """Return the k values of a curve from 1 to `maximum`, in increasing order.
 
-    If `maximum` is at most `most`, they are all integers. Otherwise they are 1, `maximum`, the
-    powers of two, and the odd numbers before these: maj@k is lower at even k, because a tie is
-    incorrect.
+    If `maximum` is at most `most`, they are all integers. Otherwise they are the powers of two, and
+    `maximum`.
     """
     if maximum <= most:
         return list(range(1, maximum + 1))
-    powers = [2**i for i in range(1, maximum.bit_length())]
-    return sorted({1, *powers, *(k - 1 for k in powers), maximum})
+    return sorted({*(2**i for i in range(maximum.bit_length())), maximum})

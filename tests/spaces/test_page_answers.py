@@ -330,6 +330,7 @@ PROBLEMS = {
     "rewards": ("bayes_at_n", "id,1,2\na,2,1", {}, "There are rewards for"),
     "verdicts": ("score_agg", '[["fully", "bad"]]', {}, "Item 1, verdict 2 "),
     "a category": ("bayes_at_n", '{"outcomes": ["A", "X"]}', {"categories": "C, A"}, "'X'"),
+    "a missing outcome": ("gpassk", "1 nan\n1 0", {}, "missing, the first of question 1. They are"),
     "no text": ("gpassk", " \n", {}, "There are no samples. Paste a table"),
     "JSON": ("gpassk", '{"predictions": [', {}, "The text, line 1: invalid JSON"),
     "no reference": ("gpassk", '{"predictions": ["a"], "reference": null}', {}, "uestion 1"),
@@ -347,7 +348,7 @@ def test_a_problem_is_in_the_words_of_the_page(page, name):
     metric, text, given, part = PROBLEMS[name]
     error = str(refusal_of(page, metric, text, **given))
     assert part in error
-    assert not re.search(r"group_size|shell|python_tests|\bw\b|predictions\[|text:", error)
+    assert not re.search(r"group_size|shell|python_tests|\bw\b|predictions\[|^text:", error)
 
 
 def test_verdicts_are_not_checked_against_a_reference(page):
