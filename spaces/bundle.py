@@ -48,12 +48,15 @@ def bundle(name: str, target: Path) -> None:
         raise SystemExit(f"{card.relative_to(ROOT)} names no sdk_version.")
     text = text.replace(version[0], f'{version[0]}\npython_version: "{PYTHON_VERSION}"', 1)
     (target / "README.md").write_text(_with_links_to_repository(text, card), encoding="utf-8")
+    (target / "requirements.txt").write_text(_requirements(name, version[1]), encoding="utf-8")
+
+
+def _requirements(name: str, gradio: str) -> str:
+    """Return the requirements of a Space: of the metric, of the page, and a version of Gradio."""
     needed = (METRICS / name / "requirements.txt").read_text(encoding="utf-8").split()
     extras = "\n".join(SETUP["options.extras_require"][extra] for extra in EXTRAS).split()
     needed += [x for x in extras if not x.startswith(("evaluate-at-k", "gradio"))]
-    needed.append(f"gradio=={version[1]}")
-    lines = "".join(f"{line}\n" for line in dict.fromkeys(needed))
-    (target / "requirements.txt").write_text(lines, encoding="utf-8")
+    return "".join(f"{line}\n" for line in dict.fromkeys([*needed, f"gradio=={gradio}"]))
 
 
 def _with_links_to_repository(text: str, card: Path) -> str:

@@ -50,15 +50,10 @@ def answer_to(request: Request) -> Answer:
         options, changes = _used_options(request, sizes)
         calls = _calls(request, options, sizes, checker)
         graded = _grade(space, sampled, options, checker)
-        runs = []
-        for run, file in zip(graded, files, strict=True):
-            in_questions = ("predictions", "references")
-            columns = {name: x for name, x in file.samples.items() if name not in in_questions}
-            compute = partial(computation.results, sampled[run.name], **columns)
-            results = {name: call.results(compute) for name, call in calls.items()}
-            rewards = _rewards_by_question(run.outcomes, options.get("w"))
-            is_binary = _is_binary(space, options, run)
-            runs.append(Run(**vars(file), rewards=rewards, results=results, is_binary=is_binary))
+        runs = [
+            _scored_run(space, file, sampled[run.name], run, options, calls)
+            for run, file in zip(graded, files, strict=True)
+        ]
         comparison = None
         if len(runs) > 1 and not problem:
             scope = Scope(sizes, checker, *space.nouns)
@@ -150,10 +145,25 @@ def _grade(
     return runs
 
 
-def _is_binary(space: Space, options: Options, run: GradedRun) -> bool:
-    """Return whether each sample is correct or incorrect, and has no reward."""
+def _scored_run(
+    space: Space,
+    file: SampleFile,
+    questions: CheckedOnce,
+    graded: GradedRun,
+    options: Options,
+    calls: Mapping[str, Call],
+) -> Run:
+    """Return the run of a file with its scores, from its samples and their outcomes."""
+    in_questions = ("predictions", "references")
+    columns = {name: column for name, column in file.samples.items() if name not in in_questions}
+    compute = partial(COMPUTATIONS[space.metric].results, questions, **columns)
     has_rewards = options.get("w") or options.get("categories") or not space.has_references
-    return not has_rewards and {*run.outcomes.scored_values.tolist()} <= {0, 1}
+    return Run(
+        **vars(file),
+        rewards=_rewards_by_question(graded.outcomes, options.get("w")),
+        results={name: call.results(compute) for name, call in calls.items()},
+        is_binary=not has_rewards and {*graded.outcomes.scored_values.tolist()} <= {0, 1},
+    )
 
 
 def _rewards_by_question(

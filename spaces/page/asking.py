@@ -1,6 +1,6 @@
 """Ask the visitor how samples are read, and word the errors of the package for a page."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from typing import Any
 
 from at_k.core.checks import Index, InputError, InPython, Noun, Place, RunName
@@ -53,7 +53,7 @@ SEVERAL = ("predictions", "outcomes")
 """The roles of which each sample may have a column."""
 
 _CORRECT = ("correct_values", "correct_at_least")
-_MAX_ENTRIES, _MAX_COLUMNS, _MAX_CHARACTERS, _MAX_MESSAGE = 40, 200, 120, 600
+_MAX_ENTRIES, _MAX_COLUMNS, _MAX_CHARACTERS = 40, 200, 120
 _MISSING = {
     "incorrect": "Missing samples are incorrect",
     "drop": "Missing samples are left out",
@@ -126,9 +126,9 @@ def choice_error(error: SelectionError, path: str, has_references: bool) -> Choi
     columns = load_columns(path)
     asks_columns = error.is_open and error.roles & {*ROLES, "counts"}
     choices = [*_choices_from_error(error, columns)]
-    if asks_columns and (numbered := _numbered_columns(columns)):
-        roles = SEVERAL if has_references else ["outcomes"]
-        choices += [{role: numbered} for role in roles if role in error.roles]
+    if asks_columns:
+        roles = error.roles & {*(ROLES if has_references else ROLES_OF_VERDICTS)}
+        choices += _numbered_choices(columns, roles)
     return ChoiceError(
         *error.args,
         choices=choices,
@@ -145,13 +145,16 @@ def load_columns(path: str) -> Columns:
         return {}
 
 
-def _numbered_columns(columns: Columns) -> list[str]:
-    """Return the columns whose names are the same text and a number, as a1, a2, ..; the most."""
+def _numbered_choices(columns: Columns, roles: Collection[str]) -> list[Reading]:
+    """Return a choice of columns a1, a2, .. for each of these roles of several columns.
+
+    Their names are the same text and a number. Of several such lists, the longest is taken.
+    """
     by_text: dict[str, list[str]] = {}
     for name in columns:
         by_text.setdefault(name.rstrip("0123456789"), []).append(name)
     most = max(by_text.values(), key=len, default=[])
-    return most if len(most) > 1 else []
+    return [{role: most} for role in SEVERAL if role in roles and len(most) > 1]
 
 
 def _choices_from_error(error: SelectionError, columns: Columns) -> Iterator[Reading]:
@@ -215,7 +218,7 @@ _PYTHON_TERMS = {
 def message_for_page(error: Exception, space: Space, has_files: bool) -> str:
     """Return the message of an error in the words of a page, with places that count from 1.
 
-    It is cut if it is long. The name of a run is left out if it is a pasted text.
+    The name of a run is left out if it is a pasted text.
     """
     nouns, message = dict(zip(("question", "sample"), space.nouns, strict=True)), ""
     for part in error.args if isinstance(error, InputError) else [str(error)]:
@@ -229,8 +232,7 @@ def message_for_page(error: Exception, space: Space, has_files: bool) -> str:
             message += str(part + 1)
         elif not isinstance(part, InPython if has_files else (InPython, RunName)):
             message += str(part)
-    words = replace_python_terms(message)
-    return words if len(words) < _MAX_MESSAGE else f"{words[:_MAX_MESSAGE]}.."
+    return replace_python_terms(message)
 
 
 def _place_in_words(place: Place, question_noun: str, sample_noun: str) -> str:

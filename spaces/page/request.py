@@ -27,6 +27,7 @@ MAX_BYTES = 40_000_000
 MAX_FILES = 8
 MAX_LINK = 16_000  # characters; programs for mail and chats cut longer links
 _MAX_JSON = 10 * MAX_BYTES
+_MAX_MESSAGE = 600
 _EXAMPLES = (COOL, WARM)
 _BROKEN = (
     "This link or saved page is broken, or a part of it is missing. Ask the sender to copy it "
@@ -62,8 +63,9 @@ class Request:
         }
 
     def message(self, error: Exception) -> str:
-        """Return the message of an error about this request in the words of the page."""
-        return message_for_page(error, self.space, bool(self.files))
+        """Return the message of an error about this request in words of the page, cut if long."""
+        words = message_for_page(error, self.space, bool(self.files))
+        return words if len(words) < _MAX_MESSAGE else f"{words[:_MAX_MESSAGE]}.."
 
     def fingerprint_of_samples(self) -> str:
         """Return a text that is equal only for requests with the same samples."""
