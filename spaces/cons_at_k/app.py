@@ -21,7 +21,7 @@ reference,1,2,3,4,5,6,7,8
 
 def compute_calls(options: Options, smallest_n: int) -> dict[str, Call]:
     """Return the calls of `compute`. Curves by k end at `smallest_n`, the least of all n."""
-    ks = curve_ks(smallest_n, most=8)  # few, because the intervals of vote@k take long
+    ks = curve_ks(smallest_n)
     # maj@k is lower at even k, because a tie is incorrect: each k is beside the one before.
     ks = sorted({*ks, *(k - 1 for k in ks[1:]), options["k"]})
     return {

@@ -67,8 +67,7 @@ def compare(
     """Compare two runs by several scores, or rank more runs by the first score.
 
     `keys` are those of the main scores at the selected k, and `calls` the calls of `compute` that
-    gave them. A table shows the first score at this k and at powers of two. Raise a ValueError if
-    the runs cannot be compared.
+    gave them. Raise a ValueError if the runs cannot be compared.
     """
     shared = _shared_arguments(space, calls["scores"].arguments)
     measures = [measure | shared for measure in _measures(space, keys, calls)]
@@ -79,16 +78,13 @@ def compare(
         return Comparison(LeaderboardView(board, scope), [board], [arguments])
     # For each score, a list of its differences at all k.
     first, *others = [differences_of(Compared(runs, ComparisonOptions(**x))) for x in measures]
-    rows = [
-        x for x in first if x.key == keys[0] or not isinstance(x.k, int) or x.k.bit_count() == 1
-    ]
     view = MeasuresView(
         {None: first},
         [run.name for run in runs],
         ComparisonOptions(**measures[0]),
         scope,
         key=keys[0],
-        rows=[*rows, *itertools.chain(*others)],
+        rows=[*itertools.chain(first, *others)],
     )
     return Comparison(view, [*map(differences_as_dict, [first, *others])], measures)
 

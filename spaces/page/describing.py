@@ -33,12 +33,12 @@ def decimal(value: float) -> str:
     return f"<strong>{round(value, 3) + 0.0:.3f}</strong>"  # adding 0 avoids -0.000
 
 
-def curve_ks(maximum: int, most: int = 24) -> list[int]:
+def curve_ks(maximum: int) -> list[int]:
     """Return the k values of a curve from 1 to `maximum`, in increasing order.
 
-    If `maximum` is at most `most`, they are all integers. Otherwise they are the powers of two, and
+    If `maximum` is at most 8, they are all integers. Otherwise they are the powers of two, and
     `maximum`.
     """
-    if maximum <= most:
+    if maximum <= 8:
         return list(range(1, maximum + 1))
     return sorted({*(2**i for i in range(maximum.bit_length())), maximum})
