@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 sys.path.append(f"{sys.path[0]}/..")  # in a clone, the package `page` is beside this folder
 from page.controls import CONFIDENCE, WHICH_QUESTIONS, NumberField
-from page.describing import COOL, WARM, enumerated, model_example, percent
+from page.describing import COOL, WARM, curve_ks, enumerated, model_example, percent
 from page.space import Call, Chart, Example, Options, Run, Space
 
 TEXT = """\
@@ -19,22 +19,11 @@ reference,1,2,3,4,5,6,7,8
 """
 
 
-def vote_ks(maximum: int) -> list[int]:
-    """Return the k values of a curve from 1 to `maximum`, in increasing order.
-
-    If `maximum` is at most 8, they are all integers. Otherwise they are 1, `maximum`, the powers of
-    two, and the odd numbers before these: maj@k is lower at even k, because a tie is incorrect.
-    There are fewer values than in `curve_ks`, because the intervals of vote@k take long.
-    """
-    if maximum <= 8:
-        return list(range(1, maximum + 1))
-    powers = [2**i for i in range(1, maximum.bit_length())]
-    return sorted({1, *powers, *(k - 1 for k in powers), maximum})
-
-
 def compute_calls(options: Options, smallest_n: int) -> dict[str, Call]:
     """Return the calls of `compute`. Curves by k end at `smallest_n`, the least of all n."""
-    ks = sorted({*vote_ks(smallest_n), options["k"]})
+    ks = curve_ks(smallest_n)
+    # maj@k is lower at even k, because a tie is incorrect: each k is beside the one before.
+    ks = sorted({*ks, *(k - 1 for k in ks[1:]), options["k"]})
     return {
         "scores": Call({"k": options["k"]}),
         "by_k": Call({"k": ks, "return_per_question": True}),
@@ -98,7 +87,7 @@ SPACE = Space(
         model_example("The same model at temperatures 0.2 and 0.8", COOL, WARM, k=16),
     ],
     controls=[
-        NumberField("k", "k", "samples that vote", 5, 1, 512, 1),
+        NumberField("k", "k", "that vote, of the n samples of a question", 5, 1, 512, 1),
         WHICH_QUESTIONS,
         CONFIDENCE,
     ],

@@ -121,8 +121,8 @@ SPACE = Space(
         model_example("The same model at temperatures 0.2 and 0.8", COOL, WARM, k=8, tau=0.5),
     ],
     controls=[
-        NumberField("k", "k", "samples drawn per question", 4, 1, 512, 1),
-        NumberField("tau", "τ", "share of them that must be correct", 0.5, 0, 1, 0.05),
+        NumberField("k", "k", "drawn from the n samples of a question", 4, 1, 512, 1),
+        NumberField("tau", "τ", "share of them that must be correct, 0 to 1", 0.5, 0, 1, 0.05),
         WHICH_QUESTIONS,
         CONFIDENCE,
     ],

@@ -82,7 +82,7 @@ SPACE = Space(
         model_example("A small model at temperatures 0.2 and 0.8", COOL, WARM, k=8),
     ],
     controls=[
-        NumberField("k", "k", "samples drawn per question", 4, 1, 512, 1),
+        NumberField("k", "k", "drawn from the n samples of a question", 4, 1, 512, 1),
         TextField(
             "w",
             "Rewards",

@@ -3,10 +3,10 @@
 k is the number of samples that a score is about, and n the number of samples of a question.
 """
 
-import itertools
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from types import SimpleNamespace
 from typing import Any
 
@@ -15,7 +15,7 @@ from at_k.cli.formats import Scope
 from at_k.cli.run_input import CheckedOnce
 from at_k.core.checking import CheckCache, Checking
 from at_k.core.checks import category_numbers
-from at_k.core.computation import Computation, SampledQuestions
+from at_k.core.computation import Computation
 from at_k.core.computations import COMPUTATIONS
 from at_k.core.samples import Samples as MetricSamples
 from at_k.core.score_agg import VERDICTS
@@ -23,14 +23,12 @@ from at_k.runs.options import naming_run
 from at_k.runs.outcomes_of_runs import Run as GradedRun
 from at_k.runs.outcomes_of_runs import check_same_questions
 
+from .asking import replace_python_terms
 from .comparing import compare
 from .controls import OTHER_QUESTIONS, SAME_QUESTIONS
-from .messages import not_compared, replace_python_terms
 from .request import Answer, Request
 from .samples import read_samples
-from .space import Call, Options, Run, SampleFile, Samples, Space
-
-_LONGEST_NAME = 18  # the width of the column of names in characters
+from .space import Call, Options, Run, SampleFile, Space
 
 _EXECUTORS: dict[Any, Any] = {"math_verify": SimpleNamespace(map=map)}
 """The checker math_verify would start processes of its own. This executor starts none."""
@@ -42,26 +40,21 @@ def answer_to(request: Request) -> Answer:
     Raise a ValueError, or a ChoiceError, if the samples cannot be read, checked or scored.
     """
     space, computation = request.space, COMPUTATIONS[request.space.metric]
-    read = read_samples(request, computation.parameters)
-    has_references = any("references" in file.samples for file in read.files)
+    files, notes, problem = read_samples(request, computation.parameters)
+    has_references = any("references" in file.samples for file in files)
     checker = request.checker if has_references else None
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", UserWarning)
-        sampled = _samples_for_metric(computation, read.files)
+        sampled = _samples_for_metric(computation, files)
         sizes = [questions.n for questions in sampled.values()]
         options, changes = _used_options(request, sizes)
         calls = _calls(request, options, sizes, checker)
         graded = _grade(space, sampled, options, checker)
         runs = [
-            Run(
-                **vars(file),
-                rewards=_rewards_by_question(run.outcomes, options.get("w")),
-                results=_results(computation, sampled[run.name], file.samples, calls),
-                is_binary=_is_binary(space, options, run),
-            )
-            for run, file in zip(graded, read.files, strict=True)
+            _scored_run(space, file, sampled[run.name], run, options, calls)
+            for run, file in zip(graded, files, strict=True)
         ]
-        comparison, problem = None, read.problem
+        comparison = None
         if len(runs) > 1 and not problem:
             scope = Scope(sizes, checker, *space.nouns)
             keys = space.main_scores(runs[0], options)
@@ -69,11 +62,10 @@ def answer_to(request: Request) -> Answer:
                 check_same_questions([GradedRun(label, x.batch) for label, x in sampled.items()])
                 comparison = compare(space, graded, keys, calls, scope)
             except ValueError as error:
-                problem = not_compared(error, request)
-    messages = [*read.notes, *changes, *dict.fromkeys(str(warning.message) for warning in caught)]
-    notes = tuple(map(replace_python_terms, filter(None, [*messages, problem])))
-    names, texts = _names_and_texts(read.identifiers, len(sizes[0]))
-    return Answer(request, runs, calls, options, checker, names, texts, comparison, notes)
+                problem = f"The runs are not compared: {request.message(error)}"
+    notes += [*changes, *dict.fromkeys(str(warning.message) for warning in caught)]
+    words = tuple(map(replace_python_terms, filter(None, [*notes, problem])))
+    return Answer(request, runs, calls, options, checker, comparison, words)
 
 
 # --- Options and calls --------------------------------------------------------------------
@@ -153,59 +145,25 @@ def _grade(
     return runs
 
 
-def _is_binary(space: Space, options: Options, run: GradedRun) -> bool:
-    """Return whether each sample is correct or incorrect, and has no reward."""
-    has_rewards = options.get("w") or options.get("categories") or not space.has_references
-    return not has_rewards and {*run.outcomes.scored_values.tolist()} <= {0, 1}
-
-
-def _results(
-    computation: Computation,
-    questions: SampledQuestions,
-    samples: Samples,
+def _scored_run(
+    space: Space,
+    file: SampleFile,
+    questions: CheckedOnce,
+    graded: GradedRun,
+    options: Options,
     calls: Mapping[str, Call],
-) -> dict[str, Any]:
-    """Return a dict from the name of each call of `compute` to the scores of one run.
-
-    For a sweep it has a dict from each value of the parameter to the scores. `questions` are the
-    samples after `_samples_for_metric`, and `samples` those before, with columns such as groups.
-    """
+) -> Run:
+    """Return the run of a file with its scores, from its samples and their outcomes."""
     in_questions = ("predictions", "references")
-    columns = {name: column for name, column in samples.items() if name not in in_questions}
-    results: dict[str, Any] = {}
-    for name, call in calls.items():
-        options = {**columns, **call.arguments}
-        if call.sweep is None:
-            results[name] = computation.results(questions, **options)
-        else:
-            parameter, values = call.sweep
-            results[name] = {
-                value: computation.results(questions, **options, **{parameter: value})
-                for value in values
-            }
-    return results
-
-
-# --- What tables show ---------------------------------------------------------------------
-
-
-def _names_and_texts(
-    identifiers: Mapping[str, Sequence[Any]], total: int
-) -> tuple[list[str], list[str]]:
-    """Return a list of the names and a list of the texts of the `total` questions.
-
-    `identifiers` are columns that identify the questions. The first one with long entries of
-    several words has the texts, which are "" otherwise. The first other one has the names, which
-    are "1", "2", .. otherwise.
-    """
-    names: list[list[str]] = []
-    texts: list[list[str]] = []
-    for entries in identifiers.values():
-        column = [str(entry) for entry in entries]
-        is_text = any(" " in x and len(x) > _LONGEST_NAME for x in column)
-        (texts if is_text else names).append(column)
-    names.append([str(number) for number in range(1, total + 1)])
-    return names[0], [*texts, [""] * total][0]
+    columns = {name: column for name, column in file.samples.items() if name not in in_questions}
+    compute = partial(COMPUTATIONS[space.metric].results, questions, **columns)
+    has_rewards = options.get("w") or options.get("categories") or not space.has_references
+    return Run(
+        **vars(file),
+        rewards=_rewards_by_question(graded.outcomes, options.get("w")),
+        results={name: call.results(compute) for name, call in calls.items()},
+        is_binary=not has_rewards and {*graded.outcomes.scored_values.tolist()} <= {0, 1},
+    )
 
 
 def _rewards_by_question(
@@ -215,12 +173,9 @@ def _rewards_by_question(
 
     If `w` is given, outcomes are categories 0, 1, .., and the rewards w[0], w[1], .. replace them.
     """
-    values = outcomes.values.astype(float)
-    if w:
-        values = np.array(w)[outcomes.values.astype(int)]
+    values = np.array(w)[outcomes.values.astype(int)] if w else outcomes.values.astype(float)
     rewards: Any = np.where(outcomes.is_scored, values, None)
-    sizes, entries = outcomes.sizes, rewards.tolist()
+    sizes = outcomes.sizes
     if outcomes.are_counts:  # Equal samples of a question are stored once.
-        sizes, entries = outcomes.n, np.repeat(rewards, outcomes.weights).tolist()
-    remaining = iter(entries)
-    return [list(itertools.islice(remaining, size)) for size in sizes.tolist()]
+        sizes, rewards = outcomes.n, np.repeat(rewards, outcomes.weights)
+    return [row.tolist() for row in np.split(rewards, np.cumsum(sizes)[:-1])]

@@ -1,17 +1,43 @@
-"""Offer the visitor choices if samples can be read in several ways.
+"""Ask the visitor how samples are read, and word the errors of the package for a page."""
 
-A choice is a `Reading` (arguments of `read_run`) that the page offers, as {"missing": "drop"}.
-"""
-
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from typing import Any
 
+from at_k.core.checks import Index, InputError, InPython, Noun, Place, RunName
+from at_k.core.samples import GRADED_SCORES
 from at_k.readers.reading import make_reading
 from at_k.readers.sources import load_files
 from at_k.readers.table import Columns, SelectionError, column_at
 from at_k.readers.words import entry_text
 
-from .request import ChoiceError, Reading
+from .space import Space
+
+Reading = dict[str, Any]
+"""What a visitor has chosen about samples: arguments of `read_run`, such as {"missing": "drop"}."""
+
+
+class ChoiceError(InputError):
+    """Say that samples can be read in several ways, and that the visitor has to choose one.
+
+    `parts` are the pieces of the message: texts, or objects such as `Place`, as in `InputError`.
+
+    Attributes:
+        choices: the choices that the page offers, each as a reading.
+        columns: the names of columns, if the visitor has to say what they hold; otherwise empty.
+        asks_correct: whether the visitor has to say which outcomes are correct.
+    """
+
+    def __init__(
+        self,
+        *parts: Any,
+        choices: Iterable[Reading] = (),
+        columns: Iterable[str] = (),
+        asks_correct: bool = False,
+    ):
+        super().__init__(*parts)
+        self.choices, self.columns = tuple(choices), tuple(columns)
+        self.asks_correct = asks_correct
+
 
 ROLES = {
     "predictions": "Samples",
@@ -20,6 +46,8 @@ ROLES = {
     "questions": "Questions",
 }
 """The roles of columns that a visitor can choose, and their labels."""
+
+ROLES_OF_VERDICTS = {"outcomes": "Verdicts", "questions": "Items"}
 
 SEVERAL = ("predictions", "outcomes")
 """The roles of which each sample may have a column."""
@@ -97,9 +125,13 @@ def choice_error(error: SelectionError, path: str, has_references: bool) -> Choi
     """
     columns = load_columns(path)
     asks_columns = error.is_open and error.roles & {*ROLES, "counts"}
+    choices = [*_choices_from_error(error, columns)]
+    if asks_columns:
+        roles = error.roles & {*(ROLES if has_references else ROLES_OF_VERDICTS)}
+        choices += _numbered_choices(columns, roles)
     return ChoiceError(
         *error.args,
-        choices=_choices_from_error(error, columns),
+        choices=choices,
         columns=[name for name in columns if name][:_MAX_COLUMNS] if asks_columns else (),
         asks_correct=has_references and "correct_at_least" in error.roles,
     )
@@ -111,6 +143,18 @@ def load_columns(path: str) -> Columns:
         return load_files([path], make_reading()).columns
     except ValueError:
         return {}
+
+
+def _numbered_choices(columns: Columns, roles: Collection[str]) -> list[Reading]:
+    """Return a choice of columns a1, a2, .. for each of these roles of several columns.
+
+    Their names are the same text and a number. Of several such lists, the longest is taken.
+    """
+    by_text: dict[str, list[str]] = {}
+    for name in columns:
+        by_text.setdefault(name.rstrip("0123456789"), []).append(name)
+    most = max(by_text.values(), key=len, default=[])
+    return [{role: most} for role in SEVERAL if role in roles and len(most) > 1]
 
 
 def _choices_from_error(error: SelectionError, columns: Columns) -> Iterator[Reading]:
@@ -142,3 +186,68 @@ def _row_filter_choices(columns: Columns, where: Mapping[str, str]) -> Iterator[
 def _as_list(names: Any) -> list[str]:
     """Return a name in a list, or a sequence of names as a list."""
     return [names] if isinstance(names, str) else list(names)
+
+
+# --- Messages -----------------------------------------------------------------------------
+
+REWARDS = " (the pages Max@k and Bayes@N score rewards)"
+
+_NOUNS = {"references": "reference", "groups": "group", "clusters": "cluster"}
+_PYTHON_TERMS = {
+    "name the column of their ids (questions; in the shell --questions), or give by_order=True if "
+    "all runs have the same questions in the same order": "add a column id",
+    GRADED_SCORES: REWARDS,
+    " If the samples of a question follow each other, give their number as group_size (in the "
+    "shell --group-size).": "",
+    ", for programs with tests python_tests": "",
+    "w has rewards for": "There are rewards for",
+    ", and 'python_tests' runs programs with tests": "",
+    "check_correct_fn=": "The checker ",
+    ": unfinished='incorrect' counts them as incorrect": "",
+    "correct_at_least": "the least correct score",
+    "pass interval='sampling'": "choose the same questions, sampled again",
+    ", or None if the sample is not scored": "",
+    "write rewards as floats": "write rewards with a point",
+    "'incorrect' counts them as incorrect, and 'drop' leaves them out": "They are incorrect, or "
+    "left out",
+    "'drop' leaves them out": "They can be left out",
+}
+"""Phrases about Python, exactly as messages of the package have them, and what a page says."""
+
+
+def message_for_page(error: Exception, space: Space, has_files: bool) -> str:
+    """Return the message of an error in the words of a page, with places that count from 1.
+
+    The name of a run is left out if it is a pasted text.
+    """
+    nouns, message = dict(zip(("question", "sample"), space.nouns, strict=True)), ""
+    for part in error.args if isinstance(error, InputError) else [str(error)]:
+        if isinstance(part, Place):
+            words = _place_in_words(part, *space.nouns)
+            is_start = not message or message.rstrip().endswith((".", ":"))
+            message += f"{words[0].upper()}{words[1:]}" if is_start else words
+        elif isinstance(part, Noun):
+            message += nouns[part]
+        elif isinstance(part, Index):
+            message += str(part + 1)
+        elif not isinstance(part, InPython if has_files else (InPython, RunName)):
+            message += str(part)
+    return replace_python_terms(message)
+
+
+def _place_in_words(place: Place, question_noun: str, sample_noun: str) -> str:
+    """Return a place such as "the reference of question 3" or "question 3, sample 2"."""
+    words = f"{question_noun} {place.question + 1}"
+    if place.key is not None:
+        return f"the entry of {place.key} for {words}"
+    if place.sample is not None:
+        words += f", {sample_noun} {place.sample + 1}"
+    noun = _NOUNS.get(place.parameter)
+    return f"the {noun} of {words}" if noun else words
+
+
+def replace_python_terms(message: str) -> str:
+    """Return a message of the package without phrases about Python, which a page does not have."""
+    for python, page in _PYTHON_TERMS.items():
+        message = message.replace(python, page)
+    return message

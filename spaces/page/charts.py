@@ -10,7 +10,6 @@ from at_k.cli.comparison_tables import LeaderboardView
 from at_k.runs.comparison import differences_in
 
 from .controls import SAME_QUESTIONS
-from .describing import scale_of
 from .request import Answer
 from .space import Chart
 
@@ -68,7 +67,7 @@ def draw(chart: Chart, answer: Answer) -> Figure:
     arguments = chart_arguments(chart, answer)
     # Only runs that are compared are known to have the same questions.
     if chart.function == "by_question" and (answer.comparison or len(answer.runs) == 1):
-        arguments["labels"] = answer.questions
+        arguments["labels"] = answer.runs[0].names
     if chart.call == "comparison":
         assert answer.comparison is not None
         results = answer.comparison.results[0]  # those of the first score
@@ -93,7 +92,7 @@ def page_svg(chart: Chart, answer: Answer) -> str:
 def chart_arguments(chart: Chart, answer: Answer) -> dict[str, Any]:
     """Return the keyword arguments of the function that draws a chart."""
     arguments = dict(chart.arguments)
-    if scale_of(answer.runs).percent:
+    if answer.scale.percent:
         arguments["percent"] = True
     if chart.function not in ("forest", "by_question"):  # leaderboards have limits, questions none
         arguments["confidence"] = answer.options["confidence"]

@@ -1,11 +1,12 @@
 """Compare the runs of a request."""
 
+import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from at_k.cli.comparison_tables import ComparisonView, LeaderboardView
-from at_k.cli.formats import Cells, Scope
+from at_k.cli.formats import Scope
 from at_k.core.estimates import read_score
 from at_k.runs.comparison import Difference, differences_as_dict
 from at_k.runs.differences import Compared, differences_of
@@ -26,30 +27,15 @@ class MeasuresView(ComparisonView):
 
     Attributes:
         key: the key of the difference at the selected k.
-        others: the differences in the other scores.
+        rows: the differences that the table shows, of all scores.
     """
 
     key: str
-    others: Sequence[Difference]
+    rows: list[Difference]
 
-    def paper_tables(self) -> list[Cells]:
-        """Return one table with the first score and the others.
-
-        The first score is shown at the selected k and at powers of two. With a single k, the band
-        is the interval, and its column is left out.
-        """
-        differences = self.differences[None]  # those over all questions
-        rows = [
-            x
-            for x in differences
-            if x.key == self.key or not isinstance(x.k, int) or x.k.bit_count() == 1
-        ]
-        view = ComparisonView({None: [*rows, *self.others]}, self.names, self.options, self.scope)
-        (table,) = view.paper_tables()
-        if len(differences) > 1:
-            return [table]
-        kept = [i for i, heading in enumerate(table[0]) if not heading.endswith(" band")]
-        return [[[row[i] for i in kept] for row in table]]
+    def _paper_rows(self) -> list[Difference]:
+        """Return the differences in the rows of the table."""
+        return self.rows
 
     def sentence(self, key: str | None = None) -> str:
         """Return a sentence about the difference with a key. Default: the one at the selected k."""
@@ -98,7 +84,7 @@ def compare(
         ComparisonOptions(**measures[0]),
         scope,
         key=keys[0],
-        others=[difference for differences in others for difference in differences],
+        rows=[*itertools.chain(first, *others)],
     )
     return Comparison(view, [*map(differences_as_dict, [first, *others])], measures)
 

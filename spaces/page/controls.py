@@ -19,7 +19,7 @@ class Control:
     Attributes:
         name: the name of the option.
         label: the label on the page.
-        info: the text below the label.
+        info: the text below the label, which says what values are valid.
         value: the default, as the control shows it.
     """
 
@@ -84,7 +84,9 @@ class Choice(Control):
         return value
 
 
-CONFIDENCE = NumberField("confidence", "Confidence", "of the limits", 0.95, 0.5, 0.99, 0.01)
+CONFIDENCE = NumberField(
+    "confidence", "Confidence", "of the limits, 0.5 to 0.99", 0.95, 0.5, 0.99, 0.01
+)
 
 SAME_QUESTIONS, OTHER_QUESTIONS = "auto", "questions"
 WHICH_QUESTIONS = Choice(

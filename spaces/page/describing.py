@@ -1,18 +1,12 @@
-"""Help to describe a Space: its examples, its numbers and texts in HTML, and its curves.
+"""Help to describe a Space: its examples, its numbers in HTML, and its curves."""
 
-k is the number of samples that a score is about.
-"""
-
-import re
-from collections.abc import Sequence
 from typing import Any
 
-from at_k.cli.formats import Scale
 from at_k.cli.formats import Scope as Scope
 from at_k.cli.formats import enumerated as enumerated
 from at_k.core.credits import required_samples as required_samples
 
-from .space import Example, Run
+from .space import Example
 
 COOL, WARM = "smollm2_cool.jsonl", "smollm2_warm.jsonl"
 """Files of samples that the project ships: of a small model at temperatures 0.2 and 0.8."""
@@ -21,25 +15,6 @@ COOL, WARM = "smollm2_cool.jsonl", "smollm2_warm.jsonl"
 def model_example(name: str, *files: str, **options: Any) -> Example:
     """Return an example of files of a small model, with the checker `numeric` and `options`."""
     return Example(name, files=files, checker="numeric", options=options)
-
-
-def escape(text: str) -> str:
-    """Return HTML that shows a text literally, with tags and template expressions escaped."""
-    return re.sub(r"[^\w\s.,:;()%/=+@^'-]", lambda match: f"&#{ord(match[0])};", text)
-
-
-def breakable(label: str) -> str:
-    """Return a text as HTML: lines break after underscores, but not within G-Pass@4_0.5."""
-    return re.sub(
-        r"(m?G-Pass@[\w.]+)|_",
-        lambda match: f"<span>{match[1]}</span>" if match[1] else "_<wbr>",
-        escape(label),
-    )
-
-
-def number_html(number: str) -> str:
-    """Return a number as HTML, with the sign for minus in place of a hyphen."""
-    return escape(number).replace("-", "&minus;")
 
 
 def percent(share: float) -> str:
@@ -58,20 +33,12 @@ def decimal(value: float) -> str:
     return f"<strong>{round(value, 3) + 0.0:.3f}</strong>"  # adding 0 avoids -0.000
 
 
-def scale_of(runs: Sequence[Run]) -> Scale:
-    """Return how the page prints scores: in percent, or rewards in their own unit."""
-    estimates = [estimate for run in runs for estimate in run.scores().estimates]
-    return Scale.of([x.metric for x in estimates], [x.score for x in estimates])
-
-
-def curve_ks(maximum: int, points: int = 24) -> list[int]:
+def curve_ks(maximum: int) -> list[int]:
     """Return the k values of a curve from 1 to `maximum`, in increasing order.
 
-    If `maximum` is at most `points`, they are all integers. Otherwise they are the powers of two,
-    and up to `points` rounded values at equal distances on a logarithmic scale.
+    If `maximum` is at most 8, they are all integers. Otherwise they are the powers of two, and
+    `maximum`.
     """
-    if maximum <= points:
+    if maximum <= 8:
         return list(range(1, maximum + 1))
-    ratio = maximum ** (1 / (points - 1))
-    spaced = {round(ratio**i) for i in range(points)}
-    return sorted(spaced | {2**i for i in range(maximum.bit_length())})
+    return sorted({*(2**i for i in range(maximum.bit_length())), maximum})

@@ -10,15 +10,19 @@ from typing import Any
 
 import gradio as gr
 
-from .answer_html import details_html, problem_html, result_html
-from .asking import choice_in_words, merged, parse_correct_outcomes
-from .describing import escape
+from .answer_html import details_html, escape, problem_html, result_html
+from .asking import ChoiceError, Reading, choice_in_words, merged, parse_correct_outcomes
 from .files import write_files
 from .layout import FILES, TEXT, Layout
-from .request import Answer, ChoiceError, Reading, Request, make_request
-from .samples import MAX_FILES
+from .request import (
+    Answer,
+    Request,
+    example_request,
+    make_request,
+    opened_request,
+    saved_page,
+)
 from .scoring import score, score_in_steps
-from .sharing import example_request, opened_request, saved_page
 from .space import Space
 
 _logger = logging.getLogger(__name__)
@@ -168,11 +172,6 @@ class Handlers:
             # Gradio passes instances of its own str class. A worker process could not load them
             # without importing Gradio.
             samples = {"files": tuple(map(str, values[layout.uploads] or ()))}
-            if not samples["files"]:
-                raise ValueError("There are no files. Choose one, or paste samples.")
-            if len(samples["files"]) > MAX_FILES:
-                number = len(samples["files"])
-                raise ValueError(f"{number} files are too many. The limit is {MAX_FILES}.")
         request = make_request(self._space, values[layout.checker], options, **samples)
         are_same = request.fingerprint_of_samples() == values[layout.reading]["samples"]
         keeps_choices = are_same and not forgets

@@ -13,15 +13,14 @@ import gradio as gr
 from starlette.middleware import Middleware
 from starlette.middleware.gzip import GZipMiddleware
 
-from .asking import is_reading
-from .controls import Choice, Control, NumberField
+from .asking import ChoiceError, is_reading
+from .controls import Choice, Control
 from .events import connect_events
 from .files import result_dict
 from .layout import Layout
-from .request import ChoiceError, make_request
-from .samples import MAX_BYTES, MAX_SAMPLES
+from .request import MAX_BYTES, example_request, make_request
+from .samples import MAX_SAMPLES
 from .scoring import preload, score
-from .sharing import example_request
 from .space import CHECKERS, TITLES, Space
 
 _PAGE = Path(__file__).resolve().parent
@@ -130,11 +129,7 @@ def _remedy(error: ChoiceError) -> str:
 
 def _described(control: Control) -> str:
     """Return what the API says about an option: its meaning and its valid values, as one text."""
-    if isinstance(control, Choice):
-        choices = [f"{value!r} ({text})" for value, text in control.choices.items()]
-        return f"{control.info}: {' or '.join(choices)}"
-    if isinstance(control, NumberField):
-        words = f"{control.info}, from {control.minimum:g} to {control.maximum:g}"
-        # As for the command, a k that is given has to fit, and the default is lowered.
-        return f"{words} and at most the number of samples" if control.name == "k" else words
-    return f"{control.info}, as text"
+    if not isinstance(control, Choice):
+        return control.info
+    choices = [f"{value!r} ({text})" for value, text in control.choices.items()]
+    return f"{control.info}: {' or '.join(choices)}"

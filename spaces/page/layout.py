@@ -2,22 +2,17 @@
 
 import os
 import re
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import gradio as gr
 
 from .answer_html import details_html, html_of, result_html
-from .asking import ROLES, SEVERAL
+from .asking import ROLES, ROLES_OF_VERDICTS, SEVERAL
 from .controls import Choice, Control, NumberField
-from .request import Answer, Request
-from .samples import (
-    MAX_BYTES,
-    MAX_FILES,
-    MAX_QUESTIONS,
-    MAX_SAMPLES,
-    MAX_SAMPLES_PER_QUESTION,
-)
+from .request import MAX_BYTES, MAX_FILES, Answer, Request
+from .samples import MAX_QUESTIONS, MAX_SAMPLES, MAX_SAMPLES_PER_QUESTION
 from .space import CHECKERS, TITLES, Space
 
 TEXT, FILES = "Paste", "Files"
@@ -68,7 +63,7 @@ class Layout:
                 self.working = gr.HTML(elem_id="working")
                 self.problem = gr.HTML(elem_id="problem")
                 with gr.Column(elem_id="asking"):
-                    self._add_choices()
+                    self._add_choices(ROLES if space.has_references else ROLES_OF_VERDICTS)
                 self.result = gr.HTML(result_html(answer), elem_id="answer")
                 self.again = gr.Button(
                     "Read the samples in another way", size="sm", visible=False, elem_id="again"
@@ -89,8 +84,8 @@ class Layout:
         about = f"## What it measures\n{_description(space)}\n\n{_links(space)}"
         gr.HTML(html_of(about), elem_id="about")
 
-    def _add_choices(self) -> None:
-        """Add inputs for choosing how samples are read."""
+    def _add_choices(self, roles: Mapping[str, str]) -> None:
+        """Add inputs for choosing how samples are read. `roles` are those of columns."""
         self.choices = gr.Radio([], label="Choose one", visible=False, elem_id="choices")
         info = "separated by commas, such as A, B; or the least score, such as >= 0.75"
         self.correct = gr.Textbox(
@@ -104,7 +99,7 @@ class Layout:
                 visible=False,
                 elem_id=f"column-{role}",
             )
-            for role, label in ROLES.items()
+            for role, label in roles.items()
         }
 
     def _add_inputs(self, request: Request) -> None:
@@ -159,8 +154,6 @@ def _control(control: Control, value: Any) -> gr.Number | gr.Radio | gr.Textbox:
         return gr.Radio(choices, value=value, **about)
     if not isinstance(control, NumberField):
         return gr.Textbox(value, **about)
-    if control.name != "k":  # the largest k depends on the samples
-        about["info"] += f", {control.minimum:g} to {control.maximum:g}"
     return gr.Number(value, step=control.step, **about)
 
 

@@ -12,6 +12,7 @@ const page = (() => {
   } catch {}
   const setState = (state) => {
     root.dataset.state = state;
+    if (state === "") delete root.dataset.opening;
     if (state !== "changed" && state !== "large") delete root.dataset.samples;
     for (const id of ["answer", "details"]) {
       const part = document.getElementById(id);
@@ -129,6 +130,7 @@ const page = (() => {
   addEventListener("change", (event) => event.target.files && receiveFiles(event), true);
   // Back and forward, and a link that is pasted into the address of an open page.
   addEventListener("popstate", () => location.reload());
-  if (location.hash.length > 1) root.dataset.state = "scoring";
+  // The style sheet hides the example until the result of a link is there.
+  if (location.hash.length > 1) Object.assign(root.dataset, { state: "scoring", opening: "" });
   return { begin, open, mark, markFiles, done, fail, copyLink };
 })();

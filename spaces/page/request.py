@@ -1,42 +1,38 @@
-"""Define a request to score samples, its answer, and the error that asks the visitor to choose."""
+"""Define a request to score samples, its answer, and its text in a link or a saved page.
 
+Whoever opens the link or the saved page gets the same result. A link has the request in its
+fragment, which browsers do not send to servers. The request is compressed JSON in URL-safe Base64.
+"""
+
+import base64
+import binascii
 import hashlib
-from collections.abc import Iterable
+import json
+import re
+import zlib
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from at_k.core.checks import InputError
+from at_k.cli.formats import Scale
 
+from .asking import Reading, is_reading, message_for_page
 from .comparing import Comparison
-from .space import CHECKERS, Call, Options, Run, Space
+from .describing import COOL, WARM
+from .space import CHECKERS, Call, Example, Options, Run, Space, sample_file
 
-Reading = dict[str, Any]
-"""What a visitor has chosen about samples: arguments of `read_run`, such as {"missing": "drop"}."""
-
-
-class ChoiceError(InputError):
-    """Say that samples can be read in several ways, and that the visitor has to choose one.
-
-    `parts` are the pieces of the message: texts, or objects such as `Place`, as in `InputError`.
-
-    Attributes:
-        choices: the choices that the page offers, each as a reading.
-        columns: the names of columns, if the visitor has to say what they hold; otherwise empty.
-        asks_correct: whether the visitor has to say which outcomes are correct.
-    """
-
-    def __init__(
-        self,
-        *parts: Any,
-        choices: Iterable[Reading] = (),
-        columns: Iterable[str] = (),
-        asks_correct: bool = False,
-    ):
-        super().__init__(*parts)
-        self.choices, self.columns = tuple(choices), tuple(columns)
-        self.asks_correct = asks_correct
+MAX_BYTES = 40_000_000
+MAX_FILES = 8
+MAX_LINK = 16_000  # characters; programs for mail and chats cut longer links
+_MAX_JSON = 10 * MAX_BYTES
+_MAX_MESSAGE = 600
+_EXAMPLES = (COOL, WARM)
+_BROKEN = (
+    "This link or saved page is broken, or a part of it is missing. Ask the sender to copy it "
+    "again, or for the page as a file."
+)
 
 
 @dataclass(frozen=True)
@@ -66,6 +62,11 @@ class Request:
             control.name: control.parse(self.shown[control.name]) for control in self.space.controls
         }
 
+    def message(self, error: Exception) -> str:
+        """Return the message of an error about this request in words of the page, cut if long."""
+        words = message_for_page(error, self.space, bool(self.files))
+        return words if len(words) < _MAX_MESSAGE else f"{words[:_MAX_MESSAGE]}.."
+
     def fingerprint_of_samples(self) -> str:
         """Return a text that is equal only for requests with the same samples."""
         content = hashlib.sha256(self.text.encode(errors="replace"))
@@ -84,8 +85,6 @@ class Answer:
         calls: the calls of `compute` that gave the scores, by name.
         options: the options that were used. k can be lower than its default.
         checker: the name of the checker, or None if the samples have no references.
-        questions: the name of each question, or its number from 1 as text.
-        texts: the text of each question, or "" if the samples do not have it.
         comparison: the differences between the runs, or None if there is one run or they cannot be
             compared.
         notes: sentences that say how the samples were read, and what to beware of.
@@ -96,8 +95,6 @@ class Answer:
     calls: dict[str, Call]
     options: Options
     checker: str | None
-    questions: list[str]
-    texts: list[str]
     comparison: Comparison | None = None
     notes: tuple[str, ...] = ()
 
@@ -107,9 +104,10 @@ class Answer:
         return self.request.space
 
     @property
-    def main_scores(self) -> list[str]:
-        """Return the keys of the scores that a paper would report, the most important one first."""
-        return self.space.main_scores(self.runs[0], self.options)
+    def scale(self) -> Scale:
+        """Return how the page prints scores: in percent, or rewards in their own unit."""
+        estimates = [estimate for run in self.runs for estimate in run.scores().estimates]
+        return Scale.of([x.metric for x in estimates], [x.score for x in estimates])
 
 
 def make_request(space: Space, checker: str, options: Options, **samples: Any) -> Request:
@@ -127,3 +125,89 @@ def make_request(space: Space, checker: str, options: Options, **samples: Any) -
     request = Request(space, checker, space.defaults | options, **samples)
     _ = request.options  # a ValueError if one is invalid
     return request
+
+
+def example_request(space: Space, example: Example) -> Request:
+    """Return the request of an example."""
+    files = tuple(sample_file(name) for name in example.files)
+    return make_request(space, example.checker, example.options, text=example.text, files=files)
+
+
+# --- Links and saved pages ------------------------------------------------------------------
+
+
+def shared_text(request: Request) -> str:
+    """Return a request as URL-safe text, which `opened_request` turns back into the request."""
+    content: dict[str, Any] = {
+        "metric": request.space.metric,
+        "checker": request.checker,
+        "options": request.shown,
+        "reading": request.reading,
+    }
+    if request.files:
+        content["files"] = [_shared_file(Path(file)) for file in request.files]
+    else:
+        content["text"] = request.text
+    return base64.urlsafe_b64encode(zlib.compress(json.dumps(content).encode(), 9)).decode()
+
+
+def _shared_file(file: Path) -> list[str | None]:
+    """Return [name, bytes decoded as Latin-1], or [name, None] for a file of an example."""
+    content = file.read_bytes()
+    if file.name in _EXAMPLES and content == Path(sample_file(file.name)).read_bytes():
+        return [file.name, None]
+    return [file.name, content.decode("latin-1")]
+
+
+def saved_page(files: Sequence[str]) -> str | None:
+    """Return the text in the only file if `shared_text` seems to have made it; otherwise None."""
+    if len(files) != 1 or not files[0].endswith(".txt"):
+        return None
+    text = Path(files[0]).read_text(encoding="ascii", errors="replace")
+    return text if re.fullmatch(r"\s*eN[\w=-]{20,}\s*", text) else None
+
+
+def opened_request(space: Space, text: str, folder: Path) -> Request:
+    """Return the request in `text`: the fragment of a link without #, or a saved page.
+
+    Anybody may have written the text. Its files are written into `folder`. Raise a ValueError if
+    the text is damaged or of another page, or if its request is invalid.
+    """
+    try:
+        decompressor = zlib.decompressobj()
+        characters = text.strip().encode("ascii")
+        compressed = base64.b64decode(characters, altchars=b"-_", validate=True)
+        content = json.loads(decompressor.decompress(compressed, _MAX_JSON))
+        metric, checker, options = (content[name] for name in ("metric", "checker", "options"))
+        samples = _samples(content, folder)
+        reading = content["reading"]
+        is_complete = decompressor.eof and not decompressor.unused_data
+        if not (is_complete and isinstance(options, dict) and is_reading(reading)):
+            raise ValueError(_BROKEN)
+    except (zlib.error, binascii.Error, ValueError, LookupError, TypeError, RecursionError) as e:
+        raise ValueError(_BROKEN) from e
+    if metric != space.metric:
+        raise ValueError(f"This link or saved page is of the page {metric!r:.40}, and not of this.")
+    return make_request(space, checker, options, **samples, reading=reading)
+
+
+def _samples(content: dict[str, Any], folder: Path) -> dict:
+    """Return the samples in a link as {"text": text} or {"files": paths}, for `make_request`.
+
+    Write files into the folder. Raise a ValueError for an unknown file without content.
+    """
+    if "text" in content:
+        return {"text": str(content["text"])}
+    files = []
+    for number, (name, text) in enumerate(content["files"][:MAX_FILES]):
+        if text is None:
+            if name not in _EXAMPLES:
+                raise ValueError(_BROKEN)
+            files.append(sample_file(name))
+        else:
+            plain_name = re.sub(r"[^\w.=+-]+", "_", Path(name).name).lstrip(".")[-80:] or "file"
+            file = folder / str(number) / plain_name  # two files may have the same name
+            file.parent.mkdir()
+            file.write_bytes(text.encode("latin-1"))
+            files.append(str(file))
+    return {"files": tuple(files)}

@@ -4,27 +4,25 @@ import re
 import warnings
 from collections.abc import Container, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from at_k.cli.formats import short_label
 from at_k.cli.run_input import RunInput
 from at_k.core.checks import Place, entries_of, short
 from at_k.core.samples import read_samples as as_samples
 from at_k.readers.formats import COMPRESSED, FORMATS
-from at_k.readers.names import PER_QUESTION
+from at_k.readers.missing import text_of_ids
+from at_k.readers.names import PER_QUESTION, QUESTION_TEXTS
 from at_k.readers.run import Run, read_run
-from at_k.readers.table import SelectionError
+from at_k.readers.table import SelectionError, column_at
 from at_k.readers.words import KNOWN_WORDS
 from at_k.runs.options import naming_run
 from at_k.runs.outcomes_of_runs import in_one_order
 
-from .asking import choice_error, load_columns
-from .messages import REWARDS, not_compared
-from .request import ChoiceError, Request
+from .asking import REWARDS, ChoiceError, choice_error, load_columns
+from .request import MAX_BYTES, MAX_FILES, Request
 from .space import SampleFile, Samples, Space
 
-MAX_BYTES = 40_000_000
-MAX_FILES = 8
 MAX_QUESTIONS = 10_000
 MAX_SAMPLES_PER_QUESTION = 512
 MAX_SAMPLES = 200_000
@@ -32,32 +30,19 @@ MAX_GROUPS = 40
 _TOO_LARGE = f"The limit for a file, and for a text, is {MAX_BYTES // 1_000_000} MB."
 _FILE_TYPES = (*FORMATS, ".eval", *COMPRESSED)
 _SPREADSHEETS = (".xlsx", ".xls", ".ods", ".numbers")
+_LONGEST_NAME = 18  # the width of the column of names in characters
 _PASTED = "The text"
 """The name of the file that holds a pasted text, as messages name it."""
 
 
-class ReadSamples(NamedTuple):
-    """Hold the samples of a request.
+def read_samples(
+    request: Request, parameters: Container[str]
+) -> tuple[list[SampleFile], list[str], str]:
+    """Return the samples of each file, sentences on how they were read, and a problem or "".
 
-    Attributes:
-        files: the samples of each file, or of the pasted text.
-        identifiers: the columns that identify the questions, by name, such as "id". Each has an
-            entry for each question.
-        notes: sentences that say how the samples were read.
-        problem: why the runs cannot be compared, or "".
-    """
-
-    files: list[SampleFile]
-    identifiers: Mapping[str, list[Any]]
-    notes: list[str]
-    problem: str
-
-
-def read_samples(request: Request, parameters: Container[str]) -> ReadSamples:
-    """Return the samples of a request.
-
-    Text and files are copied to the current folder, so that error messages name them without a
-    path. `parameters` are the names of the parameters that `compute` takes.
+    The problem says why the runs cannot be compared. Text and files are copied to the current
+    folder, so that error messages name them without a path. `parameters` are the names of the
+    parameters that `compute` takes.
 
     Raises:
         ChoiceError: if the samples can be read in several ways, so that the visitor has to choose.
@@ -74,21 +59,21 @@ def read_samples(request: Request, parameters: Container[str]) -> ReadSamples:
     try:
         runs = dict(in_one_order([*runs.items()]))
     except ValueError as error:
-        problem = not_compared(error, request)
+        problem = f"The runs are not compared: {request.message(error)}"
     files = []
     for label, run in runs.items():
         with naming_run(label):
-            samples = _samples_for_page(run, space)
+            samples = _columns_as_lists(run)
             _check_size(samples, space)
         reading = chosen | _columns_of(run, roles)
-        files.append(SampleFile(label, uploads[label][1], reading, samples))
+        shown = _names_and_texts(run, len(as_samples(samples["predictions"])))
+        files.append(SampleFile(label, uploads[label][1], reading, samples, *shown))
         described = RunInput(run, request.checker).described(*space.nouns)
         notes.append(f"{label}: {described}" if len(runs) > 1 else described)
     if len({"references" in file.samples for file in files}) > 1:
         raise ValueError("One file has references and the other has none. Give both or neither.")
     notes += [str(warning.message) for warning in caught]
-    identifiers = next(iter(runs.values())).identifiers
-    return ReadSamples(files, identifiers, list(dict.fromkeys(notes)), problem)
+    return files, list(dict.fromkeys(notes)), problem
 
 
 # --- Text and files -----------------------------------------------------------------------
@@ -96,6 +81,8 @@ def read_samples(request: Request, parameters: Container[str]) -> ReadSamples:
 
 def _copy_uploads(uploads: Sequence[str]) -> dict[str, tuple[str, str]]:
     """Copy uploads to this folder. Return {label of the run: (name of copy, name of upload)}."""
+    if len(uploads) > MAX_FILES:
+        raise ValueError(f"{len(uploads)} files are too many. The limit is {MAX_FILES}.")
     copies: dict[str, tuple[str, str]] = {}
     for number, upload in enumerate(map(Path, uploads), start=1):
         suffix = upload.suffix.lower()
@@ -121,7 +108,9 @@ def _save_pasted_text(text: str) -> dict[str, tuple[str, str]]:
     if len(content) > MAX_BYTES:
         raise ValueError(_TOO_LARGE)
     if not text.strip():
-        raise ValueError("There are no samples. Paste a table, rows of outcomes, or JSON.")
+        raise ValueError(
+            "There are no samples. Paste a table, rows of outcomes or JSON, or choose a file."
+        )
     Path(_PASTED).write_bytes(content)
     return {"text": (_PASTED, "text")}
 
@@ -142,7 +131,10 @@ def _arguments_of_read(request: Request) -> dict[str, Any]:
 
 def _read_run(request: Request, path: str, arguments: Mapping[str, Any]) -> Run:
     """Return the run in a file. Raise a ChoiceError if the visitor has to choose how to read it."""
-    space = request.space
+    space, references = request.space, str(arguments.get("references") or "")
+    # `read_run` would take these for another file, such as one of another visitor.
+    if re.search("[/:]", references) and column_at(load_columns(path), references) is None:
+        raise ValueError(f"There is no column {references!r:.100}.")
     try:
         run = read_run(path, **arguments)
         if request.checker == "choice" and "references" in run:
@@ -185,20 +177,21 @@ def _columns_of(run: Run, roles: Sequence[str]) -> dict[str, str]:
     return columns
 
 
-def _samples_for_page(run: Run, space: Space) -> Samples:
-    """Return the columns of a run as lists. If a graded outcome is below 0, all become floats.
+def _names_and_texts(run: Run, total: int) -> tuple[list[str], list[str]]:
+    """Return a list of the names and a list of the texts of the `total` questions of a run.
 
-    `compute` takes integers for categories, which cannot be below 0, and floats for rewards.
+    Among the columns that identify the questions, one with a name such as "question" has texts if
+    an entry is long and has several words. The first other column has the names. Without names,
+    the questions are "1", "2", .. , and without texts, these are "".
     """
-    samples = _columns_as_lists(run)
-    outcomes = samples["predictions"]
-    is_graded = isinstance(outcomes, list) and "references" not in run
-    has_rewards = is_graded and not space.has_binary_outcomes
-    if has_rewards and any(isinstance(x, int) and x < 0 for row in outcomes for x in row):
-        samples["predictions"] = [
-            [float(x) if isinstance(x, int) else x for x in row] for row in outcomes
-        ]
-    return samples
+    names: list[list[str]] = []
+    texts: list[list[str]] = []
+    for column, entries in run.identifiers.items():
+        shown = [*map(text_of_ids, entries)]
+        is_long = any(" " in x and len(x) > _LONGEST_NAME for x in shown)
+        (texts if is_long and column in QUESTION_TEXTS else names).append(shown)
+    names.append([str(number) for number in range(1, total + 1)])
+    return names[0], [*texts, [""] * total][0]
 
 
 def _columns_as_lists(columns: Mapping[str, Any]) -> dict[str, Any]:

@@ -19,9 +19,8 @@ from contextlib import ExitStack
 from multiprocessing.connection import Connection
 
 from .answering import answer_to
-from .messages import message_for_page
-from .request import Answer, ChoiceError, Request
-from .samples import MAX_BYTES
+from .asking import ChoiceError
+from .request import MAX_BYTES, Answer, Request
 from .space import Space
 
 _SECONDS = {"exact_match": 10, "numeric": 10, "choice": 10, "math_verify": 20}
@@ -31,7 +30,6 @@ _START_SECONDS = 120  # the first process waits until the fork server has import
 _MAX_WAIT = 3 * max(_SECONDS.values())
 _MAX_MEMORY = 3 << 30
 _MAX_FILE_SIZE = 5 * MAX_BYTES
-_MAX_MESSAGE = 600
 
 _BUSY = "The server is busy. Try again in a minute."
 _OUT_OF_MEMORY = (
@@ -147,10 +145,8 @@ def _work(request: Request, folder: str, connection: Connection) -> None:
 
 
 def error_for_page(error: Exception, request: Request) -> ValueError:
-    """Return an error in the words of the page, cut if long. A ChoiceError keeps its choices."""
-    message = message_for_page(error, request)
-    if len(message) >= _MAX_MESSAGE:
-        message = f"{message[:_MAX_MESSAGE]}.."
+    """Return an error in the words of the page. A ChoiceError keeps its choices."""
+    message = request.message(error)
     if isinstance(error, ChoiceError):
         error.args = (message,)
         return error

@@ -67,6 +67,13 @@ class Call:
     arguments: Mapping[str, Any]
     sweep: tuple[str, list[float]] | None = None
 
+    def results(self, compute: Callable[..., Result]) -> Any:
+        """Return what `compute` returns; of a sweep, a dict {value of the parameter: result}."""
+        if self.sweep is None:
+            return compute(**self.arguments)
+        name, values = self.sweep
+        return {value: compute(**self.arguments, **{name: value}) for value in values}
+
 
 @dataclass(frozen=True)
 class Chart:
@@ -91,13 +98,16 @@ class SampleFile:
     """Hold the samples of a text or file.
 
     `label` is the name of the file without its ending, or "text". `file` is the name of the upload,
-    or "text". `reading` has the arguments of `at_k.readers.run.read_run` that read it.
+    or "text". `reading` has the arguments of `at_k.readers.run.read_run` that read it. `names` has
+    the name of each question, or its number from 1 as text, and `texts` its text or "".
     """
 
     label: str
     file: str
     reading: Mapping[str, Any]
     samples: Samples
+    names: list[str]
+    texts: list[str]
 
 
 @dataclass(frozen=True)
@@ -121,6 +131,21 @@ class Run(SampleFile):
     def sample_counts(self) -> np.ndarray:
         """Return an array with the number of scored samples of each question."""
         return np.array([len(row) - row.count(None) for row in self.rewards])
+
+    @property
+    def has_counts(self) -> bool:
+        """Return whether the input has numbers of samples with each outcome or answer."""
+        return isinstance(self.samples["predictions"], dict)
+
+    def texts_of_samples(self, index: int) -> list[str]:
+        """Return the text of each sample of a question, or "" if the input has only its outcome."""
+        if self.has_counts:
+            return [""] * len(self.rewards[index])
+        is_checked = "references" in self.samples
+        samples = self.samples["predictions"][index]
+        return [
+            str(x) if isinstance(x, str) or (is_checked and x is not None) else "" for x in samples
+        ]
 
     def scores(self, call: str = "scores") -> Result:
         """Return the result of the call named `call`, which must not be a sweep."""

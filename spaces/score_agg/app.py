@@ -49,11 +49,15 @@ def charts(runs: Sequence[Run], options: Options) -> list[Chart | None]:
     """Return the charts of the score by temperature, and by item."""
     scope = Scope([run.sample_counts for run in runs], None, *SPACE.nouns)
     caption = {"caption": f"{scope.in_words()}."}  # in place of one about questions
+    limits = ""
+    if all(run.estimate_of("score_agg").limits is not None for run in runs):
+        limits = f" Bands: {100 * options['confidence']:g} % limits for other items like these."
     return [
         Chart(
             "Score by temperature",
             "At a low temperature a single low verdict lowers the score of an item, at a high "
-            "temperature a single high verdict raises it. Dashed line: the selected temperature.",
+            f"temperature a single high verdict raises it.{limits} Dashed line: the selected "
+            "temperature.",
             function="by_parameter",
             call="by_temperature",
             arguments={
@@ -87,8 +91,10 @@ SPACE = Space(
         Example("Verdicts as numbers", "1 0.9 0.7 0.3 0.0"),
     ],
     controls=[
-        NumberField("temperature", "Temperature", "from strict to lenient", 0.5, 0.1, 1.0, 0.05),
-        NumberField("penalty", "Penalty", "for each verdict of none", 0.1, 0.0, 1.0, 0.05),
+        NumberField(
+            "temperature", "Temperature", "strict to lenient, 0.1 to 1", 0.5, 0.1, 1.0, 0.05
+        ),
+        NumberField("penalty", "Penalty", "for each verdict of none, 0 to 1", 0.1, 0.0, 1.0, 0.05),
         CONFIDENCE,
     ],
     compute_calls=compute_calls,

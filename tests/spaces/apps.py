@@ -34,8 +34,8 @@ def answer_of(page, metric, text="", **given):
 
 def samples_of(page, metric, text="", **given):
     """Return the samples of each file by its label, as the page reads them."""
-    read = page.samples.read_samples(request_for(page, metric, text, **given), ())
-    return {file.label: file.samples for file in read.files}
+    files, _, _ = page.samples.read_samples(request_for(page, metric, text, **given), ())
+    return {file.label: file.samples for file in files}
 
 
 def refusal_of(page, metric, text="", **given):

@@ -77,7 +77,7 @@ def test_the_only_function_is_scores_and_says_what_its_parameters_take(space):
     assert types["interval"] == "Literal['auto', 'questions']"
     for name in types:
         assert f"{name}: " in scores["description"]
-    assert "from 1 to 512" in scores["description"]
+    assert "k: drawn from the n samples of a question" in scores["description"]
 
 
 def test_a_slow_request_is_ended_and_does_not_delay_others(space):

@@ -30,7 +30,7 @@ OTHER = "for other questions like these"
 
 def printed_by_code(page, answer, folder):
     """Run the code of a page as it is, in a process of its own, and return what it prints."""
-    code = page.python_code.python_code(answer)
+    code = page.files.python_code(answer)
     assert len(code) < 3_000
     done = subprocess.run(
         [sys.executable, "-c", code],
@@ -48,14 +48,14 @@ def printed_by_code(page, answer, folder):
 def test_every_example_is_scored_and_its_code_prints_these_scores(page, tmp_path, metric):
     space = space_of(metric)
     answers = [
-        page.answering.answer_to(page.sharing.example_request(space, example))
+        page.answering.answer_to(page.request.example_request(space, example))
         for example in space.examples
     ]
     for answer in answers:
         assert page.answer_html.result_html(answer).count("<strong>")
         details = page.answer_html.details_html(answer)
         assert details.count("<tr>") > 1
-        assert details.count("<summary>") == len(answer.questions) + 1  # and the code
+        assert details.count("<summary>") == len(answer.runs[0].names) + 1  # and the code
         assert details.count("<svg role=") == details.count("</svg>") == details.count("<h2>") - 2
     (tmp_path / "text").write_text(space.examples[0].text)
     printed = printed_by_code(page, answers[0], tmp_path)
@@ -86,6 +86,18 @@ def test_each_distinct_pair_is_checked_once_in_a_request(page, monkeypatch):
 RIGHT, WRONG = "\u2713", "\u2717"
 COUNTS = "question_id,n,correct\nq1,6,2\nq2,6,6\n"
 GRADES = {"text": '{"id": "q1", "outcomes": ["A", "C"]}', "categories": "C, B, A", "w": "0, 0.5, 1"}
+
+
+def rows_of(html):
+    """Return the texts in the cells of the head and of each row of the list of questions."""
+    found = re.findall(r'<(?:div class="head"|summary)>(.+?)</(?:div|summary)>', html)
+    rows = [
+        re.split(r"</span><span>", re.sub("<wbr>", "", row[6:-7].replace("&minus;", "-")))
+        for row in found
+    ]
+    return [[re.sub(r"&#(\d+);", lambda x: chr(int(x[1])), cell) for cell in row] for row in rows]
+
+
 # The heading of the score, the row of the first question, and a part of the HTML.
 QUESTIONS: dict[str, tuple[str, dict[str, Any], list[str], str]] = {
     "answers": (
@@ -122,20 +134,20 @@ QUESTIONS: dict[str, tuple[str, dict[str, Any], list[str], str]] = {
     "rewards": (
         "max_at_k",
         {"text": '{"rewards": [0.25, 0.75]}', "k": 2},
-        ["max@2", "1", "0.750", "0.500  0.25  0.75"],
-        "Open a question to read its samples.",
+        ["max@2", "1", "0.750", "mean 0.500: 0.25, 0.75"],
+        "Open a row to read the samples of its question.",
     ),
     "grades": (
         "bayes_at_n",
         GRADES,
-        ["avg@2", "q1", "0.500", "0.500  1  0"],
+        ["avg@2", "q1", "0.500", "mean 0.500: 1, 0"],
         "<li>1 <code>A</code><li>0 <code>C</code></ol>",
     ),
     "verdicts": (
         "score_agg",
         {"text": "answer,statement,verdict\na,s1,Fully\na,s2,none\n"},
-        ["score_agg (%)", "a", "45.0", "0.500  1  0"],
-        '<div class="filter" role="radiogroup" aria-label="Filter"></div>',
+        ["score_agg (%)", "a", "45.0", "mean 0.500: 1, 0"],
+        'verdicts of its item.</p><div class="list "',
     ),
 }
 
@@ -144,25 +156,79 @@ QUESTIONS: dict[str, tuple[str, dict[str, Any], list[str], str]] = {
 def test_a_question_has_a_score_and_its_samples(page, name):
     metric, given, expected, part = QUESTIONS[name]
     answer = answer_of(page, metric, **given)
-    row = page.questions.question_rows(answer)[0]
-    assert [*row.numbers, row.name, *row.numbers.values(), row.text] == expected
-    assert part in page.questions.questions_html(answer)
+    html = page.answer_html.questions_html(answer)
+    head, first = rows_of(html)[:2]
+    assert [*head[1:-1], *first] == expected
+    assert part in html
 
 
 def test_questions_are_filtered_by_the_share_of_correct_samples(page):
     answer = answer_of(page, "gpassk", "1 1\n1 0\n0 0")
-    rows = page.questions.question_rows(answer)
-    assert [row.filter_name for row in rows] == ["All correct", "Some correct", "None correct"]
-    html = page.questions.questions_html(answer)
-    assert re.findall('<details class="([^"]+)">', html) == [x.filter_name.lower() for x in rows]
-    printed = page.questions.samples_csv(answer).splitlines()
-    assert printed[:3] == ["run,question,reference,sample,outcome", "text,1,,,1", "text,1,,,1"]
-    assert len(printed) == 7
+    html = page.answer_html.questions_html(answer)
+    filters = re.findall('<details class="([^"]+)">', html)
+    assert filters == ["all correct", "some correct", "none correct"]
+    assert "Some correct (1)</label>" in html
+
+
+# Files, options, and the rows of the CSV of their samples.
+SAMPLE_ROWS: dict[str, tuple[dict[str, str], dict[str, Any], list[str]]] = {
+    "outcomes": ({"a.csv": "1 1\n1 0"}, {}, ["a,1,,,1", "a,1,,,1", "a,2,,,1", "a,2,,,0"]),
+    "runs that are not compared": (
+        {"a.csv": "id,outcome\np,1\nq,0\n", "b.csv": "id,outcome\nq,1\nr,0\n"},
+        {},
+        ["a,p,,,1", "a,q,,,0", "b,q,,,1", "b,r,,,0"],
+    ),
+    "answers that are numbers": (
+        {"a.jsonl": '{"id": "p", "predictions": [12, 13], "reference": 12}'},
+        {"checker": "numeric"},
+        ["a,p,12,12,1", "a,p,12,13,0"],
+    ),
+    "rewards": (
+        {"a.csv": "id,1,2\np,0.123456789,-1"},
+        {"metric": "max_at_k"},
+        ["a,p,,,0.123456789", "a,p,,,-1"],
+    ),
+}
+
+
+@pytest.mark.parametrize("name", SAMPLE_ROWS)
+def test_the_csv_of_samples_has_those_of_all_runs(page, tmp_path, name):
+    texts, given, rows = SAMPLE_ROWS[name]
+    answer = answer_of(
+        page, **{"metric": "gpassk", "files": uploaded(tmp_path, texts), "k": 1} | given
+    )
+    head, *printed = page.files.samples_csv(answer).splitlines()
+    assert head == "run,question,reference,sample,outcome"
+    assert printed == rows
+
+
+# A table, and the names and texts of its questions.
+NAMED = {
+    "ids of several words": (
+        "id,1\nmy long question id 17,1\nb,0",
+        ["my long question id 17", "b"],
+        "",
+    ),
+    "ids and texts": (
+        "id,question,1\na,What is the sum of 1 and 2?,1\nb,Why?,0",
+        ["a", "b"],
+        "Why?",
+    ),
+    "texts": ("question,1\nWhat is the sum of 1 and 2?,1\nWhy?,0", ["1", "2"], "Why?"),
+    "short texts": ("question,1\nq1,1\nq2,0", ["q1", "q2"], ""),
+}
+
+
+@pytest.mark.parametrize("name", NAMED)
+def test_questions_are_shown_by_their_ids(page, name):
+    text, names, last = NAMED[name]
+    (run,) = answer_of(page, "gpassk", text, k=1).runs
+    assert (run.names, run.texts[-1]) == (names, last)
 
 
 def test_the_page_lists_some_of_many_questions_and_says_so(page, monkeypatch):
-    monkeypatch.setattr(page.questions, "_MAX_HTML", 10_000)
-    html = page.questions.questions_html(answer_of(page, "gpassk", "1 0\n" * 1_200))
+    monkeypatch.setattr(page.answer_html, "_MAX_LIST", 10_000)
+    html = page.answer_html.questions_html(answer_of(page, "gpassk", "1 0\n" * 1_200))
     assert 10_000 < len(html) < 12_000
     shown = html.count("<details")
     assert f"The first {shown} of 1,200 questions: a file has all." in html
@@ -170,13 +236,13 @@ def test_the_page_lists_some_of_many_questions_and_says_so(page, monkeypatch):
 
 def test_two_runs_have_the_largest_differences_first_and_their_code_compares_them(page, tmp_path):
     answer = answer_of(page, "gpassk", files=TWO_FILES, checker="numeric", k=8)
-    rows = page.questions.question_rows(answer)
-    assert [*rows[0].numbers] == ["difference", "smollm2_cool", "smollm2_warm"]
-    assert rows[0].text == "What is 13 + 14?"
-    differences = [abs(float(row.numbers["difference"])) for row in rows]
+    html = page.answer_html.questions_html(answer)
+    head, *rows = rows_of(html)
+    assert head == ["question", "difference", "smollm2_cool", "smollm2_warm", "text"]
+    assert rows[0][-1] == "What is 13 + 14?"
+    differences = [abs(float(row[1])) for row in rows]
     assert len(differences) == 94
     assert differences == sorted(differences, reverse=True)
-    html = page.questions.questions_html(answer)
     assert "incorrect. The column of a run has its pass@8 (%)." in html
     for file in map(Path, TWO_FILES):
         (tmp_path / file.name).write_bytes(file.read_bytes())
@@ -189,7 +255,7 @@ def test_two_runs_have_the_largest_differences_first_and_their_code_compares_the
 
 def test_rows_that_are_equal_by_definition_are_shown_once(page):
     answer = answer_of(page, "gpassk", OUTCOMES, k=4, tau=0.5)
-    (view,) = page.score_tables.views_of(answer)
+    (view,) = page.files.views_of(answer)
     names = [name for name, *_ in view.paper_tables()[0][1:]]
     assert names == ["pass@4", "G-Pass@4_0.5", "pass^4", "pass@2", "mG-Pass@4", "pass^2"]
     scores = answer.runs[0].scores()
@@ -199,7 +265,7 @@ def test_rows_that_are_equal_by_definition_are_shown_once(page):
 
 def sentence_of(page, metric, text, **given):
     """Return the sentence for a paper, and the notes below the table."""
-    (view,) = page.score_tables.views_of(answer_of(page, metric, text, **given), for_paper=True)
+    (view,) = page.files.views_of(answer_of(page, metric, text, **given), for_paper=True)
     return " ".join([view.sentence(), *view.notes(for_paper=True)])
 
 
@@ -208,7 +274,7 @@ def test_the_limits_are_for_the_chosen_questions(page, tmp_path):
     of_pass = at_k.pass_at_k_ci(outcomes, k=2, interval="questions")
     mu, lo, hi = (f"{100 * of_pass[i]:.1f}" for i in (0, 2, 3))
     answer = answer_of(page, "gpassk", OUTCOMES, k=2, interval="questions")
-    markdown = page.score_tables.table_text(answer, "Markdown")
+    markdown = page.files.table_text(answer, "Markdown")
     assert f"| pass@2 | {mu} ({lo}, {hi}) |" in markdown
     assert f"95 % CI: confidence limits {OTHER}." in markdown
     start = f"On 3 questions with 4 samples each, pass@2 is {mu} % (95 % confidence interval {lo}"
@@ -264,6 +330,7 @@ PROBLEMS = {
     "rewards": ("bayes_at_n", "id,1,2\na,2,1", {}, "There are rewards for"),
     "verdicts": ("score_agg", '[["fully", "bad"]]', {}, "Item 1, verdict 2 "),
     "a category": ("bayes_at_n", '{"outcomes": ["A", "X"]}', {"categories": "C, A"}, "'X'"),
+    "a missing outcome": ("gpassk", "1 nan\n1 0", {}, "missing, the first of question 1. They are"),
     "no text": ("gpassk", " \n", {}, "There are no samples. Paste a table"),
     "JSON": ("gpassk", '{"predictions": [', {}, "The text, line 1: invalid JSON"),
     "no reference": ("gpassk", '{"predictions": ["a"], "reference": null}', {}, "uestion 1"),
@@ -281,7 +348,7 @@ def test_a_problem_is_in_the_words_of_the_page(page, name):
     metric, text, given, part = PROBLEMS[name]
     error = str(refusal_of(page, metric, text, **given))
     assert part in error
-    assert not re.search(r"group_size|shell|python_tests|\bw\b|predictions\[|text:", error)
+    assert not re.search(r"group_size|shell|python_tests|\bw\b|predictions\[|^text:", error)
 
 
 def test_verdicts_are_not_checked_against_a_reference(page):
@@ -298,7 +365,7 @@ def test_many_files_are_a_sorted_table_with_letters(page, tmp_path):
     ]
     third = uploaded(tmp_path, {"better.jsonl": "\n".join(map(json.dumps, better[::-1]))})
     answer = answer_of(page, "gpassk", files=(*TWO_FILES, *third), checker="numeric", k=4)
-    ranking, *scores = page.score_tables.views_of(answer)
+    ranking, *scores = page.files.views_of(answer)
     rows = ranking.paper_tables()[0][1:]
     assert [row[0] for row in rows] == ["better", "smollm2_cool", "smollm2_warm"]
     assert [row[2] for row in rows] == ["a", "b", "c"]
@@ -343,7 +410,7 @@ def test_every_file_is_of_its_kind(page, tmp_path):
 @pytest.mark.parametrize("metric", ["bayes_at_n", "gpassk"])
 def test_no_text_in_the_csv_of_a_page_is_a_formula(page, metric):
     answer = answer_of(page, metric, 'group,1,2\n=cmd,1,0\n"a\r=cmd",1,0\n-1.5,1,1')
-    printed = page.score_tables.table_text(answer, "CSV")
+    printed = page.files.table_text(answer, "CSV")
     groups = {row[1] for row in csv.reader(io.StringIO(printed))}
     assert groups == {"group", "", "-1.5", r"a\r=cmd", "'=cmd"}
 

@@ -58,7 +58,7 @@ def run_code(page, answer):
     variables: dict[str, Any] = {}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # which are notes on the page
-        exec(page.python_code.python_code(answer), variables)
+        exec(page.files.python_code(answer), variables)
     return variables
 
 
@@ -108,7 +108,7 @@ ASKED: dict[str, Any] = {
     ),
     "numbered columns": (
         "reference,a1,a2,a3\nParis,Paris,paris,Lyon\nRome,Rome,Rome,Milan",
-        [],
+        [{"predictions": ["a1", "a2", "a3"]}, {"outcomes": ["a1", "a2", "a3"]}],
         {"predictions": ["a1", "a2", "a3"]},
         [["Paris", "paris", "Lyon"], ["Rome", "Rome", "Milan"]],
     ),
@@ -242,6 +242,23 @@ def test_samples_and_outcomes_are_not_both_chosen(page):
     assert "Choose a column of samples, or one of outcomes" in str(error)
 
 
+@pytest.mark.parametrize("start", ["", "file://", "simplecache::"])
+def test_no_other_file_is_read(page, tmp_path, start):
+    """Neither by an option nor by a choice in a link or a call of the API."""
+    (tmp_path / "secret.jsonl").write_text(
+        '{"id": "a", "answer": "x"}\n{"id": "b", "answer": "y"}\n'
+    )
+    path = f"{start}{tmp_path / 'secret.jsonl'}"
+    text = "id,p,a/b\na,x,x\nb,y,x"
+    for role in ("predictions", "references", "questions"):
+        reading = {"predictions": "p", "questions": "id", "references": "a/b"} | {role: path}
+        assert "There is no column" in str(refusal_of(page, "gpassk", text, reading=reading, k=1))
+    assert "There is no column" in str(refusal_of(page, "bayes_at_n", "id,1\na,1\nb,0", group=path))
+    reading = {"predictions": "p", "questions": "id", "references": "a/b"}
+    answer = answer_of(page, "gpassk", text, reading=reading, k=1)
+    assert answer.runs[0].scores()["pass@1"] == 0.5
+
+
 def test_choices_add_up_and_conditions_hold_together(page):
     ways = [{"missing": "drop"}, {"where": [["a", "1"]]}, {"where": [["b", "2"]]}]
     merged: dict[str, Any] = functools.reduce(page.asking.merged, ways, {})
@@ -285,7 +302,7 @@ def test_files_whose_questions_cannot_be_paired_are_scored_by_themselves(page, t
     assert '<p class="verdict">The runs are not compared: ' in shown
     assert reason in answer.notes[-1]
     assert "=True" not in shown  # words of Python
-    assert "The questions of a." in page.questions.questions_html(answer)
+    assert "The questions of a." in page.answer_html.questions_html(answer)
 
 
 ROW = '{"outcomes": [1, 0]}\n'

@@ -15,7 +15,7 @@ pytest_plugins = ["space_fixtures"]
 def opened(page, text, tmp_path):
     folder = tmp_path / "opened"
     folder.mkdir()
-    return page.sharing.opened_request(space_of("gpassk"), text, folder)
+    return page.request.opened_request(space_of("gpassk"), text, folder)
 
 
 def link_of(content):
@@ -26,14 +26,14 @@ def test_a_link_has_the_text_the_options_and_what_was_chosen(page, tmp_path):
     reading = {"where": [["a", "b"]], "missing": "drop", "correct_at_least": 0.5}
     text = "\u2713 \u2717\n"
     request = request_for(page, "gpassk", text, checker="numeric", reading=reading, k=2)
-    shared = page.sharing.shared_text(request)
+    shared = page.request.shared_text(request)
     for name, saved, found in (
         ("page.txt", f"{shared}\n", f"{shared}\n"),
         ("page.csv", shared, None),
         ("rows.txt", "1 0 1\n0 1 1", None),
     ):
         (tmp_path / name).write_text(saved)
-        assert page.sharing.saved_page([str(tmp_path / name)]) == found
+        assert page.request.saved_page([str(tmp_path / name)]) == found
     assert opened(page, shared, tmp_path) == request
 
 
@@ -45,7 +45,7 @@ def test_a_link_holds_two_files_of_the_same_name(page, tmp_path):
         file.parent.mkdir(exist_ok=True)
         file.write_text(text)
     request = request_for(page, "gpassk", files=tuple(map(str, files)))
-    found = opened(page, page.sharing.shared_text(request), tmp_path)
+    found = opened(page, page.request.shared_text(request), tmp_path)
     names = [Path(file).name for file in found.files]
     assert names == ["run.csv", "run.csv", "run_1.csv", "run_1.csv"]
     assert [Path(file).read_text() for file in found.files] == [*contents.values()]
@@ -53,8 +53,8 @@ def test_a_link_holds_two_files_of_the_same_name(page, tmp_path):
 
 def test_the_files_of_an_example_are_named(page, tmp_path):
     space = space_of("gpassk")
-    request = page.sharing.example_request(space, space.examples[-1])
-    shared = page.sharing.shared_text(request)
+    request = page.request.example_request(space, space.examples[-1])
+    shared = page.request.shared_text(request)
     assert len(shared) < 400
     assert opened(page, shared, tmp_path).files == request.files
 
@@ -84,4 +84,4 @@ def test_a_link_of_another_page_or_with_an_invalid_option_is_refused(page):
     ):
         link = link_of(OLD | {"text": "1 0", "reading": {}} | change)
         with pytest.raises(ValueError, match=message):
-            page.sharing.opened_request(space_of("gpassk"), link, None)
+            page.request.opened_request(space_of("gpassk"), link, None)

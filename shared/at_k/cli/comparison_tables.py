@@ -92,7 +92,7 @@ class ComparisonView(View):
 
         The limits are in the same cell as the difference, and the band has a column of its own.
         """
-        points = [*itertools.chain(*self.differences.values())]
+        points = self._paper_rows()
         scale, (a, b) = scale_of_two(points), self.names
         columns = {"key": scale.heading, "a": a, "b": b}
         columns["difference"] = f"Difference ({self._limits.heading})"
@@ -105,6 +105,10 @@ class ComparisonView(View):
             row["band"] = scale.limits(*x.band)
             rows.append(row if x.p is None else row | {"p": p_value(x.p)})
         return [make_table(columns | {"p": "p"}, rows)]
+
+    def _paper_rows(self) -> list[Difference]:
+        """Return the differences in the rows of `paper_tables`."""
+        return [*itertools.chain(*self.differences.values())]
 
     def records(self) -> Cells:
         """Return a row for each group and k; the group of all questions is ""."""

@@ -74,6 +74,7 @@ class RunInput:
         text += f"{number_of(len(self.sizes), row)}, {number_of(self.caption['n'], noun)} each"
         text += f" ({questions.missing})" if questions.missing else ""
         text += self._source_of_outcomes(columns)
+        columns = {f"{row}s" if x == "questions" else x: y for x, y in columns.items()}
         return text + "".join(f"; {role} from {column}" for role, column in columns.items()) + "."
 
     def _source_of_outcomes(self, columns: dict[str, Any]) -> str:

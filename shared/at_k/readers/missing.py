@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..core.checks import short
+from ..core.checks import Index, short
 from . import names as usual
 from .names import last_part, plain_name, shown_name
 from .table import SelectionError, Table, Way, nested_columns
@@ -221,28 +221,38 @@ def _refuse_undecided(reading: Reading, numbers: _Numbers, ids: Sequence[Any], r
         why = "Some rewards are below 0"
     if (rule == "drop" and not numbers.empty) or (rule == "incorrect" and not why):
         return
-    title = f"{reading.table.title}: {_missing_in_words(numbers, ids, rule, noun)}"
+    title = [f"{reading.table.title}: ", *_missing_in_words(numbers, ids, rule, noun)]
     if why:
         remedy = f"{why}: write those that are missing, or 'drop' leaves them out."
-        raise MissingError(f"{title}. {remedy}", [Way({"missing": "drop"})])
+        raise MissingError([*title, f". {remedy}"], [Way({"missing": "drop"})])
     remedy = "'incorrect' counts them as incorrect, and 'drop' leaves them out"
     if noun == "outcome" and numbers.means:
         remedy += ": the mean outcome is {:.4g} or {:.4g}".format(*numbers.means)
-    raise MissingError(f"{title}. {remedy}.", [Way({"missing": choice}) for choice in CHOICES])
+    ways = [Way({"missing": choice}) for choice in CHOICES]
+    raise MissingError([*title, f". {remedy}."], ways)
 
 
-def _missing_in_words(numbers: _Numbers, ids: Sequence[Any], rule: str, noun: str) -> str:
-    """Return a clause about the samples that `rule` does not settle; `noun` is what they are."""
+def _missing_in_words(
+    numbers: _Numbers, ids: Sequence[Any], rule: str, noun: str
+) -> list[str | Index]:
+    """Return the parts of a clause about the samples that `rule` does not settle.
+
+    `noun` is what they are. Questions without ids are named by their index.
+    """
+
+    def name(index: Any) -> str | Index:
+        key = ids[int(index)]
+        return Index(key) if isinstance(key, int) else text_of_ids(key)
+
     if not all(numbers.written):
-        question = text_of_ids(ids[int(np.argmin(numbers.written))])
-        return f"question {question} has no sample, and nothing says how many are missing"
+        lacking = name(np.argmin(numbers.written))
+        return ["question ", lacking, " has no sample, and nothing says how many are missing"]
     if rule == "drop":
         others = f", and {len(numbers.empty) - 1} more" if len(numbers.empty) > 1 else ""
-        question = text_of_ids(ids[numbers.empty[0]])
-        return f"question {question} has no {noun} that is scored{others}"
-    question = text_of_ids(ids[int(np.argmax(numbers.missing > 0))])
+        return ["question ", name(numbers.empty[0]), f" has no {noun} that is scored{others}"]
     counted = f"{sum(numbers.missing)} of {sum(numbers.total)} {noun}s"
-    return f"{counted} are missing, the first of question {question}"
+    first = name(np.argmax(numbers.missing > 0))
+    return [f"{counted} are missing, the first of question ", first]
 
 
 def text_of_ids(key: Any) -> str:

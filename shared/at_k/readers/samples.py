@@ -379,8 +379,8 @@ def _outcomes(reading: Reading, cells: Sequence[Any], name: str) -> list[Any]:
     outcomes = as_outcomes(cells, table.has_decimal_commas, options.has_labels)
     if options.correct_at_least is not None:
         return _at_least(outcomes, options.correct_at_least, name)
-    if "reward" in last_part(name) and any(type(x) is int and x < 0 for x in outcomes):
-        return [x if x is None else float(x) for x in outcomes]  # no categories
+    if any(type(x) is int and x < 0 for x in outcomes):  # All are rewards: categories are 0, 1, ..
+        return [float(x) if type(x) is int else x for x in outcomes]
     return outcomes
 
 
