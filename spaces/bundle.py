@@ -3,14 +3,15 @@
     python spaces/bundle.py gpassk ../gpassk-space
 
 The folder must be empty or not exist. It gets the files of the metric, app.py, and a folder `page`
-with everything else: the page that all Spaces share, and the package at_k. The card of the metric
-is the README.md of the Space.
+with everything else: the page that all Spaces share, and the modules of the package at_k that it
+imports. The card of the metric is the README.md of the Space.
 """
 
 import configparser
 import re
 import shutil
 import sys
+from modulefinder import ModuleFinder
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -19,6 +20,18 @@ PYTHON_VERSION = "3.11"  # a Space runs Python 3.10 unless its card names a vers
 EXTRAS = ("spaces", "math", "charts", "inspect")  # the extras of the package that a Space requires
 SETUP = configparser.ConfigParser()
 SETUP.read(ROOT / "setup.cfg", encoding="utf-8")
+
+
+_INIT = '''\
+"""The modules of the package evaluate-at-k that this page needs."""
+
+from .core.package import PACKAGE
+from .rooms import PackageRooms
+
+{version}
+
+PACKAGE.rooms = PackageRooms()
+'''
 
 
 def bundle(name: str, target: Path) -> None:
@@ -34,13 +47,13 @@ def bundle(name: str, target: Path) -> None:
         raise SystemExit(f"{target} is not empty.")
     unneeded = shutil.ignore_patterns("__pycache__", "*.md")
     shutil.copytree(SPACES / "page", target / "page", ignore=unneeded)
-    shutil.copytree(PACKAGE, target / "page" / "lib" / PACKAGE.name, ignore=unneeded)
     for file in (METRICS / name).glob("*.py"):
         shutil.copyfile(file, target / file.name)
     app = (SPACES / name / "app.py").read_text(encoding="utf-8")
     # In a bundle, `page` is beside app.py.
     app = re.sub(r"^import sys\n|^sys\.path\.append.+\n", "", app, flags=re.MULTILINE)
     (target / "app.py").write_text(app, encoding="utf-8")
+    _copy_package(target, target / "page" / "lib")
     card = METRICS / name / "README.md"
     text = card.read_text(encoding="utf-8")
     version = re.search(r"^sdk_version: (.+)$", text, re.MULTILINE)
@@ -49,6 +62,28 @@ def bundle(name: str, target: Path) -> None:
     text = text.replace(version[0], f'{version[0]}\npython_version: "{PYTHON_VERSION}"', 1)
     (target / "README.md").write_text(_with_links_to_repository(text, card), encoding="utf-8")
     (target / "requirements.txt").write_text(_requirements(name, version[1]), encoding="utf-8")
+
+
+def _copy_package(target: Path, lib: Path) -> None:
+    """Copy the modules of the package that app.py and the page import, also inside functions.
+
+    `target` is the folder of the Space, and the package is copied into the folder `lib`.
+    """
+    copy = lib / PACKAGE.name
+    shutil.copytree(PACKAGE, copy, ignore=shutil.ignore_patterns("__pycache__", "*.md"))
+    version = re.search(r"^__version__ = .+", (PACKAGE / "__init__.py").read_text(), re.MULTILINE)
+    assert version is not None
+    (copy / "__init__.py").write_text(_INIT.format(version=version[0]))
+    finder = ModuleFinder([str(target), str(lib)])
+    finder.run_script(str(target / "app.py"))
+    for module in target.glob("page/*.py"):
+        finder.import_hook(f"page.{module.stem}")
+    # ModuleFinder takes `.numbers` for the module of the standard library, which it does not find.
+    finder.import_hook("at_k.checkers.numbers")
+    imported = {vars(module)["__file__"] for module in finder.modules.values()}
+    for path in copy.rglob("*.py"):
+        if str(path) not in imported:
+            path.unlink()
 
 
 def _requirements(name: str, gradio: str) -> str:

@@ -40,13 +40,17 @@ def test_a_bundle_has_the_files_of_the_metric_the_app_and_the_page(space):
     assert {path.name for path in space.iterdir()} == {*files, "page"}
     assert not any(path.is_symlink() for path in space.rglob("*"))
     lib = space / "page" / "lib" / "at_k"
-    modules = [x for x in PACKAGE.rglob("*") if x.suffix in (".py", ".jsonl")]
-    sources = {lib / x.relative_to(PACKAGE): x for x in modules}
+    copies = [path for path in lib.rglob("*.py") if path != lib / "__init__.py"]
+    assert {lib / "core" / "votes.py", lib / "charts" / "curves.py"} <= {*copies}
+    sources = {copy: PACKAGE / copy.relative_to(lib) for copy in copies}
     sources |= {space / x.name: x for x in (ROOT / "metrics" / space.name).glob("*.py")}
     page = [path for path in (ROOT / "spaces" / "page").iterdir() if path.is_file()]
     sources |= {space / "page" / path.name: path for path in page}
     for copy, source in sources.items():
         assert copy.read_bytes() == source.read_bytes()
+    for module in ("cli/command", "cli/gate_files", "integrations/lm_eval", "runs/plan"):
+        assert (PACKAGE / f"{module}.py").exists()
+        assert not (lib / f"{module}.py").exists()
 
 
 def test_the_page_is_built_with_its_own_package_and_all_files(space):
