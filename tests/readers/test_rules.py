@@ -52,7 +52,8 @@ LONG: list[dict[str, Any]] = [
 def test_a_column_correct_beside_answers_may_hold_the_gold_answers(capsys):
     file = CASES / "gold_in_correct.csv"
     error = error_of(capsys, "gpassk", file, "--k", 1)
-    assert error.endswith("Add --outcomes correct or --predictions answer --references correct.\n")
+    gold = "--predictions answer --references correct (the column has correct answers)"
+    assert error.endswith(f"Add --outcomes correct or {gold}.\n")
     assert pass_at_k(capsys, file, "--outcomes", "correct") == {"pass@1": 0.5}
     rows = list(csv.DictReader(file.read_text().splitlines()))
     right = sum(row["answer"] == row["correct"] for row in rows) / len(rows)
@@ -956,7 +957,7 @@ def test_what_runs_say_of_their_questions_is_one_or_an_error(role, options):
     ("content", "predictions"),
     [
         ({"a": {"passed": 1}, "b": {"passed": 0, "note": "x"}}, [[1], [0]]),
-        ({"a": [[1, 0]], "b": [[1, 1]]}, [[1, 0], [1, 1]]),
+        ({"a": "pass", "b": "12"}, [["pass"], ["12"]]),
         (  # of bigcode's evaluation harness
             {
                 "0": [
@@ -971,6 +972,13 @@ def test_what_runs_say_of_their_questions_is_one_or_an_error(role, options):
         ({"a": True, "b": False}, [[True], [False]]),
         ({"a": ["12", "13"], "b": ["7"]}, [["12", "13"], ["7"]]),
         ({"id": {"0": "a", "1": "b"}, "passed": {"1": 0, "0": 1}}, [[1], [0]]),  # of a frame
+        (
+            {
+                "schema": {"fields": [{"name": "id", "type": "string"}]},
+                "data": [{"index": i, "id": x, "passed": 1 - i} for i, x in enumerate("ab")],
+            },
+            [[1], [0]],
+        ),
         ({"columns": ["id", "passed"], "index": [0, 1], "data": [["a", 1], ["b", 0]]}, [[1], [0]]),
         ({"id": ["a", "b"], "passed": [1, 0]}, [[1], [0]]),
         (
@@ -1008,6 +1016,7 @@ def test_a_summary_of_scores_is_refused(tmp_path, content):
         {"0": {"0": 1, "1": 0}, "1": {"0": 1, "1": 1}},  # of a frame without names
         {"a": {"1": True, "2": False}, "b": {"1": True, "2": True}},
         {"run1": {"q1": 1, "q2": 0}, "run2": {"q1": 0, "q2": 0}},
+        {"0": [[True, True, False]], "1": [[True, True, True]]},  # a sample with three tests
     ],
 )
 def test_objects_of_questions_or_samples_are_not_guessed(tmp_path, content):

@@ -69,8 +69,8 @@ def parse_file(name: str, data: bytes, suffix: str = "", unnamed: str = "") -> T
     """
     if suffix not in ("", ".txt", *FORMATS):
         raise ValueError(
-            f"{name} has none of the supported formats: {', '.join(FORMATS)}, .txt. Save "
-            f"spreadsheets as CSV."
+            f"{name} has none of the supported formats: {', '.join(FORMATS)}, .txt. Save it as one "
+            f"of them, such as spreadsheets as CSV."
         )
     data = decompressed(data, name)
     if not data:

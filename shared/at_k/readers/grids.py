@@ -43,6 +43,7 @@ _VALUES = {
 """Words that are entries, and never names of columns, as "correct" and "n" can be."""
 
 _OUTCOMES = {*COLUMN_NAMES["outcomes"]}
+_ANSWERS = {*COLUMN_NAMES["predictions"], "answer"} - {"sample", "samples"}
 _USUAL = {"item", *(name for names in COLUMN_NAMES.values() for name in names)}
 _NUMBERED = {
     *("", *COLUMN_NAMES["predictions"], *COLUMN_NAMES["outcomes"], "answer"),
@@ -197,24 +198,29 @@ def _names_of_grid(
 
 
 def sample_columns(head: Iterable[Any]) -> list[int]:
-    """Return the indices of the columns that hold a sample each, by their names; [] if none does.
+    """Return the indices of the first columns that hold a sample each by their names, or []."""
+    return next(iter(_numbered_columns(list(map(str, head))).values()), [])
+
+
+def _numbered_columns(names: Sequence[str]) -> dict[str, list[int]]:
+    """Return the indices of columns that hold a sample each, by the text before their numbers.
 
     Such names are 1, 2, .. or sample_1, sample_2, .., with numbers from 0 or 1.
     """
-    names = [str(name) for name in head]
     numbered: dict[str, dict[int, int]] = {}  # the number in each name, by text and index
     for index, name in enumerate(names):
         match = re.fullmatch(r"([a-z_ ]*?)[ _-]?(\d{1,5})", name.strip().lower())
         if match and match[1] in _NUMBERED:
             numbered.setdefault(match[1], {})[index] = int(match[2])
+    columns = {}
     for text, number_at in numbered.items():
         numbers = list(number_at.values())
         in_order = numbers in ([*range(len(numbers))], [*range(1, len(numbers) + 1)])
         # Rewards such as 1, 0.5, 0.25 and outcomes such as 0, 1 are numbers too.
         words = {word(name) for index, name in enumerate(names) if index not in number_at}
         if in_order and (text or words <= {""} or not _USUAL.isdisjoint(words)):
-            return list(number_at)
-    return []
+            columns[text] = list(number_at)
+    return columns
 
 
 def names_columns(head: Sequence[Any], below: Sequence[CellsOfRow], unnamed: str = "") -> bool:
@@ -270,12 +276,16 @@ def _sample_names(table: Table, named: ColumnsByRole) -> list[str]:
     if table.layout or {"predictions", "outcomes", "n", "correct", "counts"} & named.keys():
         return []
     names = list(table.columns)
-    samples = [names[index] for index in sample_columns(names)]
-    rest = [name for name in names if name not in samples]
+    numbered = {x: [names[i] for i in y] for x, y in _numbered_columns(names).items()}
+    samples = next(iter(numbered.values()), [])
+    rest = [name for name in names if name not in itertools.chain(*numbered.values())]
     outcomes = columns_named(rest, COLUMN_NAMES["outcomes"])
-    if len(samples) > 1 and outcomes:
-        ways = [Way({"outcomes": name}) for name in outcomes]
-        require_one_way(table, [Way({"predictions": tuple(samples)}), *ways])
+    if len(samples) > 1:
+        ways = [
+            Way({"outcomes" if text in _OUTCOMES else "predictions": tuple(columns)})
+            for text, columns in numbered.items()
+        ]
+        require_one_way(table, [*ways, *(Way({"outcomes": name}) for name in outcomes)])
     return [] if outcomes or columns_named(rest, COLUMN_NAMES["predictions"]) else samples
 
 
@@ -301,6 +311,8 @@ def _ways_to_read(
     way = checked if references else graded
     if "predictions" in named:
         return [way]
+    if not (references or options.are_labels) and prefixes <= _ANSWERS:
+        return [Way({**checked.arguments, "references": None}, "samples to be checked"), graded]
     return [*_doubts(samples, rows, [others[name] for name in references[:1]]), way]
 
 

@@ -328,52 +328,48 @@ def _table_of_object(record: Record, table: Table, reading: ReadingOptions) -> T
     title = table.title
     if is_arc(record):
         return read_layout(ARC, table_of_rows([record], title))
-    record = _with_counts(record)
-    if (rows := _rows_in(record)) is not None:
+    if rows := _rows_of_tool(record):
         return table_of_rows(rows, title)
-    if (columns := _columns_and_data(record, title)) is not None:
-        return table_of_columns(columns, title)
-    if _has_column_names(record, reading):
+    columns, has_names = _columns_of_tool(record, title), _has_column_names(record, reading)
+    if columns is None and has_names:
         columns = _columns_in(record, table.is_line)
-        return table if columns is None else table_of_columns(columns, title)
-    _refuse_keys_of_samples(record, title, reading)
-    if (rows := _keyed_rows(record, title)) is None:
+    if columns is not None:
+        return table_of_columns(columns, title)
+    if has_names or not (rows := _rows_by_key(record, title, reading)):
         return table
     # The keys may be models, which only a reader of the first line can tell.
     origin = {"keys": f"object with the keys {first_entries(list(record), 4)}"}
     return replace(table_of_rows(rows, title), origin=origin)
 
 
-def _with_counts(record: Record) -> Record:
-    """Return the object with the columns n and correct, if it is a run as `read` returns it."""
-    counts = record.get("predictions")
-    if not isinstance(counts, dict) or counts.keys() != {"n", "correct"}:
-        return record
-    return {name: x for name, x in record.items() if name != "predictions"} | counts
+def _rows_of_tool(record: Record) -> list[Record]:
+    """Return the rows of an object as a tool writes it, or [].
 
-
-def _rows_in(record: Record) -> list[Record] | None:
-    """Return the rows of an object of a known shape, or None.
-
-    The server of the Hub writes `rows`, each with its `row`, and bigcode's harness lists
-    [number, row] by task.
+    The server of the Hub writes `rows`, each with its `row`, pandas `data` beside their `schema`,
+    and bigcode's harness lists [number, row] by task.
     """
+    if {"schema", "data"} <= record.keys() and is_list_of(record["data"], dict):
+        return record["data"]
     if {"features", "rows"} <= record.keys() and is_list_of(record["rows"], dict):
         return [x.get("row", x) for x in record["rows"]]
     if all(is_list_of(x, list) for x in record.values()):
         entries = list(itertools.chain(*record.values()))
         if all(list(map(type, entry)) == [int, dict] for entry in entries):
             return [row for _, row in entries]
-    return None
+    return []
 
 
-def _columns_and_data(record: Record, title: str) -> dict[str, list[Any]] | None:
-    """Return the columns of an object of MLflow, W&B or pandas, or None if it has other keys.
+def _columns_of_tool(record: Record, title: str) -> Record | None:
+    """Return the columns of an object as a tool writes it, or None.
 
-    These write the names in `columns` and the rows in `data`.
+    MLflow, W&B and pandas write the names in `columns` and the rows in `data`. A run that `read`
+    returned may have the columns n and correct in `predictions`.
     """
+    counts = record.get("predictions")
+    if isinstance(counts, dict) and counts.keys() == {"n", "correct"}:
+        return {name: x for name, x in record.items() if name != "predictions"} | counts
     names, rows = record.get("columns"), record.get("data")
-    if not isinstance(names, list) or not is_list_of(rows, list):
+    if not (isinstance(names, list) and is_list_of(rows, list)):
         return None
     if any(len(row) != len(names) for row in rows):
         return None
@@ -382,7 +378,7 @@ def _columns_and_data(record: Record, title: str) -> dict[str, list[Any]] | None
     return {str(name): [row[i] for row in rows] for i, name in enumerate(names)}
 
 
-def _columns_in(record: Record, is_line: bool) -> dict[str, list[Any]] | None:
+def _columns_in(record: Record, is_line: bool) -> Record | None:
     """Return the columns of an object whose keys name them, or None if it is a single row.
 
     The values are lists, or objects with the same keys, such as {"correct": {"0": 1, "1": 0}}. The
@@ -405,31 +401,32 @@ def _has_column_names(keys: Iterable[Any], reading: ReadingOptions) -> bool:
     return any(plain_name(key) in _COLUMN_NAMES or key in known for key in map(str, keys))
 
 
-def _keyed_rows(record: Record, title: str) -> list[Record] | None:
-    """Return the rows of an object whose keys are ids or parts of a run; None for other objects.
+def _rows_by_key(record: Record, title: str, reading: ReadingOptions) -> list[Record]:
+    """Return the rows of an object whose keys are ids or parts of a run; [] for other objects.
 
-    Each value is a row, a list of rows, an outcome, or a list of samples.
+    Each value is a row, a list of rows, an outcome, an answer, or a list of samples. A single key
+    of several rows without ids is taken for the name of their list, such as "results".
     """
     values = list(record.values())
-    if any(is_list_of(x, dict) for x in values):
-        return _rows_with_keys(record) if _are_lists_of_rows(values) else None
-    if None in values and any(isinstance(x, (dict, list)) for x in values):
+    known = [x for x in values if x is not None]
+    are_objects = is_list_of(known, dict)
+    are_rows = bool(known) and all(is_list_of(x, dict) for x in known)
+    if are_objects and not set.intersection(*map(set, known)):
+        return []  # facts about the run
+    if len(known) == 1 and are_objects and is_list_of([*known[0].values()], dict):
+        return []
+    if len(known) == 1 and are_rows and len(known[0]) > 1 and not _have_ids(known[0]):
+        return []
+    if None in values and (are_objects or is_list_of(known, list)):
         kind_of_rows(values, title)  # raises an error that names the null
-    if not (is_list_of(values, dict) and set.intersection(*map(set, values))):
+    _refuse_keys_of_samples(record, title, reading)
+    if are_rows:
+        return _rows_with_keys(record)
+    if not are_objects:
         return _rows_of_samples(record, title)
     if list(record) == list(map(str, range(len(record)))) and _have_ids(values):
         return values  # by the index of a data frame
     return _rows_with_keys({key: [row] for key, row in record.items()})
-
-
-def _are_lists_of_rows(values: Sequence[Any]) -> bool:
-    """Return whether all values of an object are lists of rows, each of one id or part.
-
-    At least one value is a list of rows. Values that are not are facts about the run. A single key
-    of several rows without ids is taken for the name of their list, such as "results".
-    """
-    is_name = len(values) == 1 and len(values[0]) > 1 and not _have_ids(values[0])
-    return not is_name and all(is_list_of(x, dict) for x in values)
 
 
 def _rows_with_keys(rows_of: Mapping[str, list[Record]]) -> list[Record]:
@@ -454,18 +451,22 @@ def _refuse_keys_of_samples(record: Record, title: str, reading: ReadingOptions)
 
     They may be if they number samples, as sample_1 does, or if their values have samples by
     question: lists of lists, or objects of outcomes or lists, whose keys are no names of columns.
+    A list of lists may also have the tests of each sample.
     """
     values = list(record.values())
     are_numbered = bool(sample_columns(record)) and not next(iter(record)).isdigit()
-    sizes = [len(x) for x in values if is_list_of(x, list)]
-    has_lists = len(sizes) == len(values) and max(sizes, default=0) > 1
+    has_lists = all(is_list_of(x, list) for x in values)
     objects = values if is_list_of(values, dict) else []
     names = list(itertools.chain(*objects))
-    has_objects = _are_samples(objects, names, reading)
-    are_by_question = has_lists or has_objects
-    if not (are_numbered or are_by_question):
+    entries = itertools.chain(*(x.values() for x in objects))
+    has_objects = bool(objects) and not any(isinstance(x, (dict, str)) for x in entries)
+    if any(map(is_verdict, map(str, names))) or _has_column_names(names, reading):
+        has_objects = False
+    if not (are_numbered or has_lists or has_objects):
         return
-    ways = [Way({"records": next(iter(record))}, "only these samples")][:are_by_question]
+    ways = []
+    if has_lists or has_objects:
+        ways.append(Way({"records": next(iter(record))}, "only these samples"))
     if names:
         ways.append(Way({"outcomes": str(names[0])}, "each key is a question"))
     raise SelectionError(
@@ -476,32 +477,17 @@ def _refuse_keys_of_samples(record: Record, title: str, reading: ReadingOptions)
     )
 
 
-def _are_samples(
-    objects: Sequence[Mapping[Any, Any]], names: Sequence[Any], reading: ReadingOptions
-) -> bool:
-    """Return whether there are objects of outcomes or lists, whose `names` are no columns."""
-    entries = itertools.chain(*(x.values() for x in objects))
-    if not objects or any(isinstance(x, (dict, str)) for x in entries):
-        return False
-    return not any(map(is_verdict, map(str, names))) and not _has_column_names(names, reading)
+def _rows_of_samples(record: Record, title: str) -> list[Record]:
+    """Return a row for each key; [] if a value is no outcome, no answer and no list of samples.
 
-
-def _rows_of_samples(record: Record, title: str) -> list[Record] | None:
-    """Return a row for each key, or None if a value is no outcome and no list of samples."""
-    values = [x[0] if is_list_of(x, list) and len(x) == 1 else x for x in record.values()]
-    are_lists, entries = is_list_of(values, list), list(flat(values))
-    types = set(map(type, entries))
-    if not are_lists and (len(values) < 2 or types & {dict, str}):
-        return None
-    _refuse_fractions(entries, record, title)
-    if not are_lists and any(x not in (0, 1, None) for x in values):
-        return None
-    role = "samples" if str in types else "outcomes"
-    return [{"id": key, role: value} for key, value in zip(record, values, strict=True)]
-
-
-def _refuse_fractions(entries: Sequence[Any], record: Record, title: str) -> None:
-    """Raise a ValueError if an entry of an object is a number such as 0.5."""
+    A ValueError is raised if an entry is a number such as 0.5.
+    """
+    values = list(record.values())
+    entries = list(flat(values))
+    types, are_lists = {*map(type, entries)} - {type(None)}, is_list_of(values, list)
+    are_texts = types == {str} and not any(isinstance(x, list) for x in values)
+    if not are_lists and (len(values) < 2 or (types & {dict, str} and not are_texts)):
+        return []
     floats = (x for x in entries if isinstance(x, float) and math.isfinite(x))
     fraction = next((x for x in floats if not x.is_integer()), None)
     if fraction is not None:
@@ -510,6 +496,10 @@ def _refuse_fractions(entries: Sequence[Any], record: Record, title: str) -> Non
             f"{short(next(iter(record)))}: fractions are a summary of scores, and not the outcomes "
             f"of samples. For rewards, write a row for each question, with the keys id and rewards."
         )
+    if not (are_lists or are_texts) and any(x not in (0, 1, None) for x in values):
+        return []
+    role = "samples" if str in types else "outcomes"
+    return [{"id": key, role: value} for key, value in zip(record, values, strict=True)]
 
 
 # --- Datasets ---------------------------------------------------------------------------------
