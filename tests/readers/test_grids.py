@@ -229,19 +229,6 @@ def test_a_first_row_has_names_or_values(text, questions):
     assert len(at_k.read(io.StringIO(text), missing="drop")["predictions"]) == questions
 
 
-@pytest.mark.parametrize(
-    ("column", "predictions", "references"),
-    [(None, [[2, 1, 0], [0, 0, 5]], None), ("column 1", [["1", "0"], ["0", "5"]], ["2", "0"])],
-)
-def test_the_first_column_may_have_references(tmp_path, column, predictions, references):
-    file = tmp_path / "cells"
-    file.write_text("2,1,0\n0,0,5")
-    with warnings.catch_warnings(record=True):
-        warnings.simplefilter("always")
-        read = at_k.read(file, references=column)
-    assert read == {"predictions": predictions} | ({"references": references} if references else {})
-
-
 @pytest.mark.filterwarnings("ignore:The file")
 @pytest.mark.parametrize(
     ("text", "row"),

@@ -116,7 +116,6 @@ def delimiter_of(head: str) -> str:
 def table_of_grid(
     rows: Sequence[CellsOfRow],
     name: str,
-    unnamed: str,
     are_samples: bool = False,
     lines: Sequence[int] = (),
     **known: Any,
@@ -130,30 +129,15 @@ def table_of_grid(
     if [] in rows:
         row = f"{name}, row ", Index(rows.index([])), FROM_0
         raise InputError(*row, " is empty: write null for each ", SAMPLE, " that is missing.")
-    has_names = not are_samples and names_columns(rows[0] if rows else [], rows[1:], unnamed)
+    has_names = not (are_samples or (rows and _is_first_sample(rows)))
     if not has_names:
-        rows = [_names_of_grid(rows, name, unnamed, are_samples), *rows]
-    names = [str(cell).strip() for cell in rows[0]]
-    _refuse_bad_rows(rows, name, names, has_names, lines)
-    columns = map(list, itertools.zip_longest(names, *rows[1:], fillvalue=_ABSENT))
-    known["is_matrix"] = not has_names and unnamed != "references"
-    return table_of_columns({x: column for x, *column in columns}, name, **known)
-
-
-def _refuse_bad_rows(
-    rows: Sequence[CellsOfRow],
-    title: str,
-    names: Sequence[str],
-    has_names: bool,
-    lines: Sequence[int],
-) -> None:
-    """Raise a ValueError if two names are equal, or a row has too few or many cells, or the names.
-
-    `has_names` says whether the first row has the `names` in the source.
-    """
+        if not are_samples:
+            _warn_of_no_names(rows[0], name)
+        rows = [[f"sample {i}" for i in range(1, max(map(len, rows)) + 1)], *rows]
+    names = [str(cell).strip() for cell in rows[0]] if rows else []
     if twice := [x for x, number in Counter(names).items() if number > 1]:
         raise ValueError(
-            f"{title}, line 1: two columns have the same name, {twice[0][:60]!r}. Each needs a "
+            f"{name}, line 1: two columns have the same name, {twice[0][:60]!r}. Each needs a "
             f"name of its own: columns with a sample each are sample_1, sample_2, .."
         )
     is_csv = has_names and len(lines) > 0
@@ -161,40 +145,38 @@ def _refuse_bad_rows(
     for index, row in enumerate(rows[1:], start=1):
         problem = ""
         if not least <= len(row) <= len(names):
-            problem = f"{len(row)} cells, but line 1 has {len(names)}."
-            if len(names) == 1:
-                problem += " If lines above the table are its title or comments, remove them."
-        elif has_names and str(row[-1]).strip() == names[-1] and _has_names(row, names):
+            problem = _problem_of_size(row, names)
+        elif has_names and str(row[-1]).strip() == names[-1] and _are_names(row, names):
             problem = "the names of line 1 occur again: leave them out."
         if problem:
-            raise ValueError(
-                f"{title}, {f'line {lines[index]}' if is_csv else f'row {index}'}: {problem}"
-            )
+            place = f"line {lines[index]}" if is_csv else f"row {index}"
+            raise ValueError(f"{name}, {place}: {problem}")
+    columns = map(list, itertools.zip_longest(names, *rows[1:], fillvalue=_ABSENT))
+    known["is_matrix"] = not has_names
+    return table_of_columns({x: column for x, *column in columns}, name, **known)
 
 
-def _has_names(row: CellsOfRow, names: Sequence[str]) -> bool:
+def _problem_of_size(row: CellsOfRow, names: Sequence[str]) -> str:
+    """Return what is wrong with a row that has too few or too many cells."""
+    problem = f"{len(row)} cells, but line 1 has {len(names)}."
+    if len(names) == 1:
+        problem += " If lines above the table are its title or comments, remove them."
+    return problem
+
+
+def _are_names(row: CellsOfRow, names: Sequence[str]) -> bool:
     """Return whether a row has the names of the columns, and these are no values."""
     return [str(x).strip("\ufeff ") for x in row] == names and not all(map(is_value, row))
 
 
-def _names_of_grid(
-    rows: Sequence[CellsOfRow], name: str, unnamed: str, are_samples: bool
-) -> list[str]:
-    """Return names for columns without names, "reference" or "sample 1" and so on, and warn.
-
-    A ValueError is raised if the first row may be numbers of samples.
-    """
-    first = ["reference"] if unnamed == "references" else []
-    if not (are_samples or first) and len(rows[0]) > 2 and sample_columns(rows[0]):
+def _warn_of_no_names(row: CellsOfRow, name: str) -> None:
+    """Warn that columns have no names; a ValueError if the first row may number the samples."""
+    if len(row) > 2 and sample_columns(row):
         raise ValueError(
-            f"{name}: the first row, {', '.join(map(str, rows[0][:4]))}, .., can number the "
-            f"samples or hold those of a question. Write a row above it: sample_1, sample_2, .."
+            f"{name}: the first row, {', '.join(map(str, row[:4]))}, .., can number the samples or "
+            f"hold those of a question. Write a row above it: sample_1, sample_2, .."
         )
-    if first or not are_samples:
-        what = "reference and samples" if first else "outcomes"
-        warnings.warn(f"{name}: the columns have no names. They are read as {what}.", stacklevel=3)
-    samples = range(1, max(map(len, rows)) - len(first) + 1)
-    return [*first, *(f"sample {index}" for index in samples)]
+    warnings.warn(f"{name}: the columns have no names. They are read as outcomes.", stacklevel=3)
 
 
 def sample_columns(head: Iterable[Any]) -> list[int]:
@@ -223,20 +205,19 @@ def _numbered_columns(names: Sequence[str]) -> dict[str, list[int]]:
     return columns
 
 
-def names_columns(head: Sequence[Any], below: Sequence[CellsOfRow], unnamed: str = "") -> bool:
-    """Return whether the first row of a table names its columns, given also the rows below it.
+def _is_first_sample(rows: Sequence[CellsOfRow]) -> bool:
+    """Return whether the first row of a table has samples, and does not name the columns.
 
-    It does unless all its cells are values. 1, 2, 3 are names above outcomes and words.
+    All its cells are values, and not 1, 2, 3 above outcomes and words.
     """
-    if unnamed == "references":
-        return False
+    head, below = rows[0], rows[1:]
     if not all(map(is_value, head)):
-        return True
+        return False
     others = {text for row in below for text in map(word, row) if text}
     has_several = sum(map(bool, map(word, head))) > 2
     are_words = all(isinstance(number_in(text), str) for text in others)
-    is_name = are_words or (has_several and others <= {"0", "1"})
-    return is_name and bool(sample_columns(head))
+    may_be_below = are_words or (has_several and others <= {"0", "1"})
+    return not (may_be_below and sample_columns(head))
 
 
 def is_value(cell: Any) -> bool:

@@ -135,8 +135,7 @@ def read(
         outcomes: the column of already-graded outcomes, or several with an outcome each.
         references: the column to check the samples against. If the log has none: a dict with the
             reference of each question, a list with the reference of each row, or a file with
-            columns of questions and references; FILE:COLUMN names one of several. "column 1" is
-            the first column of a table without names.
+            columns of questions and references; FILE:COLUMN names one of several.
         questions: the column with the id of the question, or several that identify it together.
         groups: the column of groups. A setting, such as the strategy of a prompt, gives a group
             for each of its values.

@@ -279,7 +279,7 @@ def _table_of_bytes(
     if suffix == ".eval":
         table = table_of_rows([eval_log(data, name)], name)
     else:
-        table = parse_file(name, data, suffix, reading.unnamed)
+        table = parse_file(name, data, suffix)
     return _finished(table, reading, path)
 
 
@@ -301,7 +301,7 @@ def _rows_inside(table: Table, reading: ReadingOptions) -> Table:
     cells = with_fields(table, [("records", path)]).columns[path]
     if len(cells) == 1 and isinstance(cells[0], dict):
         return _table_of_object(cells[0], table_of_rows(cells, table.title), reading)
-    return table_of_records(list(_rows_in_lists(cells)), f"{table.title}, {path}", reading.unnamed)
+    return table_of_records(list(_rows_in_lists(cells)), f"{table.title}, {path}")
 
 
 def _rows_in_lists(cells: Any) -> Iterator[Any]:
