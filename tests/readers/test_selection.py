@@ -255,7 +255,7 @@ def test_numbers_of_correct_and_incorrect_samples_are_not_outcomes(correct, inco
     if beside:
         refused(rows, "without the samples in error")
     added = {"counts": [[7, 0], [6, 1], [7, 0]]}
-    assert at_k.read(rows, counts=[incorrect, correct]) == {"predictions": added}
+    assert at_k.read(rows, columns={"counts": [incorrect, correct]}) == {"predictions": added}
     rows = [{"id": i, correct: i % 2, incorrect: 1 - i % 2} for i in range(3)]
     assert at_k.read(rows) == {"predictions": [[0], [1], [0]]}
 
