@@ -143,12 +143,7 @@ def table_of_grid(
     is_csv = has_names and len(lines) > 0
     least = len(names) if is_csv and not sample_columns(names) else 0
     for index, row in enumerate(rows[1:], start=1):
-        problem = ""
-        if not least <= len(row) <= len(names):
-            problem = _problem_of_size(row, names)
-        elif has_names and str(row[-1]).strip() == names[-1] and _are_names(row, names):
-            problem = "the names of line 1 occur again: leave them out."
-        if problem:
+        if problem := _problem_of_row(row, names, least, has_names):
             place = f"line {lines[index]}" if is_csv else f"row {index}"
             raise ValueError(f"{name}, {place}: {problem}")
     columns = map(list, itertools.zip_longest(names, *rows[1:], fillvalue=_ABSENT))
@@ -156,17 +151,17 @@ def table_of_grid(
     return table_of_columns({x: column for x, *column in columns}, name, **known)
 
 
-def _problem_of_size(row: CellsOfRow, names: Sequence[str]) -> str:
-    """Return what is wrong with a row that has too few or too many cells."""
-    problem = f"{len(row)} cells, but line 1 has {len(names)}."
-    if len(names) == 1:
-        problem += " If lines above the table are its title or comments, remove them."
-    return problem
-
-
-def _are_names(row: CellsOfRow, names: Sequence[str]) -> bool:
-    """Return whether a row has the names of the columns, and these are no values."""
-    return [str(x).strip("\ufeff ") for x in row] == names and not all(map(is_value, row))
+def _problem_of_row(row: CellsOfRow, names: Sequence[str], least: int, has_names: bool) -> str:
+    """Return what is wrong with a row: too few cells, too many, or the names again; or ""."""
+    if not least <= len(row) <= len(names):
+        problem = f"{len(row)} cells, but line 1 has {len(names)}."
+        if len(names) == 1:
+            problem += " If lines above the table are its title or comments, remove them."
+        return problem
+    is_alike = has_names and str(row[-1]).strip() == names[-1]  # which is fast
+    if is_alike and [str(x).strip("\ufeff ") for x in row] == names and not all(map(is_value, row)):
+        return "the names of line 1 occur again: leave them out."
+    return ""
 
 
 def _warn_of_no_names(row: CellsOfRow, name: str) -> None:
@@ -257,17 +252,15 @@ def _sample_names(table: Table, named: ColumnsByRole) -> list[str]:
     if table.layout or {"predictions", "outcomes", "n", "correct", "counts"} & named.keys():
         return []
     names = list(table.columns)
-    numbered = {x: [names[i] for i in y] for x, y in _numbered_columns(names).items()}
-    samples = next(iter(numbered.values()), [])
-    rest = [name for name in names if name not in itertools.chain(*numbered.values())]
+    numbered = {x: tuple(names[i] for i in y) for x, y in _numbered_columns(names).items()}
+    samples = next(iter(numbered.values()), ())
+    rest = {*names}.difference(*numbered.values())
     outcomes = columns_named(rest, COLUMN_NAMES["outcomes"])
     if len(samples) > 1:
-        ways = [
-            Way({"outcomes" if text in _OUTCOMES else "predictions": tuple(columns)})
-            for text, columns in numbered.items()
-        ]
+        roles = ["outcomes" if text in _OUTCOMES else "predictions" for text in numbered]
+        ways = [Way({role: x}) for role, x in zip(roles, numbered.values(), strict=True)]
         require_one_way(table, [*ways, *(Way({"outcomes": name}) for name in outcomes)])
-    return [] if outcomes or columns_named(rest, COLUMN_NAMES["predictions"]) else samples
+    return [] if outcomes or columns_named(rest, COLUMN_NAMES["predictions"]) else list(samples)
 
 
 def _ways_to_read(

@@ -349,12 +349,20 @@ def _with_doubts(
     if any(doubts):  # samples alone need references
         needed = Way({"references": None}, "samples to be checked")
         ways = [needed if [*way.arguments] == ["predictions"] else way for way in ways]
+    return _with_rows_inside(table, [*ways, *itertools.chain(*doubts)])
+
+
+def _with_rows_inside(table: Table, ways: Sequence[Way]) -> list[Way]:
+    """Return the `ways` to read a table, beside those to the rows inside of one object of JSON.
+
+    Without any way to its samples, scores may be read as outcomes if there are no rows inside.
+    """
     inside = _ways_inside(table)
     paths = {path for way in inside for path in way.arguments.values()}
-    ways = [x for x in (*ways, *itertools.chain(*doubts)) if paths.isdisjoint(x.arguments.values())]
-    if inside:
-        return [*inside, *ways] if ways else []
-    return ways or _ways_of_scores(table, columns_named(table.columns, usual.SCORES)[:1])
+    ways = [way for way in ways if paths.isdisjoint(way.arguments.values())]
+    if not (ways or inside):
+        return _ways_of_scores(table, columns_named(table.columns, usual.SCORES)[:1])
+    return [*inside, *ways] if ways else []
 
 
 def _doubts(

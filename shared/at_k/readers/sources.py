@@ -348,10 +348,9 @@ def _rows_of_tool(record: Record) -> list[Record]:
     The server of the Hub writes `rows`, each with its `row`, pandas `data` beside their `schema`,
     and bigcode's harness lists [number, row] by task.
     """
-    if {"schema", "data"} <= record.keys() and is_list_of(record["data"], dict):
-        return record["data"]
-    if {"features", "rows"} <= record.keys() and is_list_of(record["rows"], dict):
-        return [x.get("row", x) for x in record["rows"]]
+    for beside, name in (("features", "rows"), ("schema", "data")):
+        if {beside, name} <= record.keys() and is_list_of(record[name], dict):
+            return [x.get("row", x) for x in record[name]]
     if all(is_list_of(x, list) for x in record.values()):
         entries = list(itertools.chain(*record.values()))
         if all(list(map(type, entry)) == [int, dict] for entry in entries):
@@ -404,38 +403,44 @@ def _has_column_names(keys: Iterable[Any], reading: ReadingOptions) -> bool:
 def _rows_by_key(record: Record, title: str, reading: ReadingOptions) -> list[Record]:
     """Return the rows of an object whose keys are ids or parts of a run; [] for other objects.
 
-    Each value is a row, a list of rows, an outcome, an answer, or a list of samples. A single key
-    of several rows without ids is taken for the name of their list, such as "results".
+    Each value is a row, a list of rows, an outcome, an answer, or a list of samples.
     """
-    values = list(record.values())
-    known = [x for x in values if x is not None]
-    are_objects = is_list_of(known, dict)
-    are_rows = bool(known) and all(is_list_of(x, dict) for x in known)
-    if are_objects and not set.intersection(*map(set, known)):
-        return []  # facts about the run
-    if len(known) == 1 and are_objects and is_list_of([*known[0].values()], dict):
-        return []
-    if len(known) == 1 and are_rows and len(known[0]) > 1 and not _have_ids(known[0]):
-        return []
-    if None in values and (are_objects or is_list_of(known, list)):
-        kind_of_rows(values, title)  # raises an error that names the null
+    known = [x for x in record.values() if x is not None]
+    are_rows = is_list_of(known, dict)
+    if _is_name_of_rows(known) or (are_rows and not set.intersection(*map(set, known))):
+        return []  # facts about a run, and its rows
+    if len(known) < len(record) and (are_rows or is_list_of(known, list)):
+        kind_of_rows([*record.values()], title)  # raises an error that names the null
     _refuse_keys_of_samples(record, title, reading)
     if are_rows:
+        return _rows_with_keys({key: [row] for key, row in record.items()})
+    if known and all(is_list_of(x, dict) for x in known):
         return _rows_with_keys(record)
-    if not are_objects:
-        return _rows_of_samples(record, title)
-    if list(record) == list(map(str, range(len(record)))) and _have_ids(values):
-        return values  # by the index of a data frame
-    return _rows_with_keys({key: [row] for key, row in record.items()})
+    return _rows_of_samples(record, title)
+
+
+def _is_name_of_rows(values: Sequence[Any]) -> bool:
+    """Return whether an object has one key, such as "results", with an object or list of rows.
+
+    A list of rows without ids may have the samples of one question only if it has one row.
+    """
+    if len(values) != 1:
+        return False
+    if isinstance(values[0], dict):
+        return is_list_of([*values[0].values()], dict)
+    return is_list_of(values[0], dict) and len(values[0]) > 1 and not _have_ids(values[0])
 
 
 def _rows_with_keys(rows_of: Mapping[str, list[Record]]) -> list[Record]:
     """Return the rows of all keys, each with its key in a column `id`.
 
-    If the rows have an id, the column is `key`, or `object.key` if they have that too.
+    If the rows have an id, the column is `key`, or `object.key` if they have that too. It is left
+    out if the keys are the index of a data frame.
     """
     rows, column = list(itertools.chain(*rows_of.values())), "id"
     if _have_ids(rows):
+        if list(rows_of) == list(map(str, range(len(rows)))):
+            return rows
         names = {plain_name(str(name)) for row in rows for name in row}
         column = "object.key" if "key" in names else "key"
     return [{column: key, **row} for key, own in rows_of.items() for row in own]
@@ -450,25 +455,20 @@ def _refuse_keys_of_samples(record: Record, title: str, reading: ReadingOptions)
     """Raise a SelectionError if the keys of an object may be models or samples, and no questions.
 
     They may be if they number samples, as sample_1 does, or if their values have samples by
-    question: lists of lists, or objects of outcomes or lists, whose keys are no names of columns.
-    A list of lists may also have the tests of each sample.
+    question: lists of lists, which may also be the tests of samples, or objects of outcomes.
     """
     values = list(record.values())
     are_numbered = bool(sample_columns(record)) and not next(iter(record)).isdigit()
     has_lists = all(is_list_of(x, list) for x in values)
     objects = values if is_list_of(values, dict) else []
-    names = list(itertools.chain(*objects))
-    entries = itertools.chain(*(x.values() for x in objects))
-    has_objects = bool(objects) and not any(isinstance(x, (dict, str)) for x in entries)
-    if any(map(is_verdict, map(str, names))) or _has_column_names(names, reading):
-        has_objects = False
+    has_objects = bool(objects) and _have_samples(objects, reading)
     if not (are_numbered or has_lists or has_objects):
         return
     ways = []
     if has_lists or has_objects:
         ways.append(Way({"records": next(iter(record))}, "only these samples"))
-    if names:
-        ways.append(Way({"outcomes": str(names[0])}, "each key is a question"))
+    if objects:
+        ways.append(Way({"outcomes": str(next(iter(objects[0])))}, "each key is a question"))
     raise SelectionError(
         f"{title} has {'an object' if has_objects else 'a list'} for each of "
         f"{first_entries(list(record), 4)}: these can be questions, models or samples. Write a "
@@ -477,17 +477,33 @@ def _refuse_keys_of_samples(record: Record, title: str, reading: ReadingOptions)
     )
 
 
-def _rows_of_samples(record: Record, title: str) -> list[Record]:
-    """Return a row for each key; [] if a value is no outcome, no answer and no list of samples.
+def _have_samples(objects: Sequence[Record], reading: ReadingOptions) -> bool:
+    """Return whether objects have outcomes or lists alone, by keys that are no names of columns."""
+    names = list(map(str, itertools.chain(*objects)))
+    entries = itertools.chain(*(x.values() for x in objects))
+    are_columns = any(map(is_verdict, names)) or _has_column_names(names, reading)
+    return not are_columns and not any(isinstance(x, (dict, str)) for x in entries)
 
-    A ValueError is raised if an entry is a number such as 0.5.
-    """
+
+def _rows_of_samples(record: Record, title: str) -> list[Record]:
+    """Return a row for each key; [] if its values are not all lists, all texts, or all outcomes."""
     values = list(record.values())
-    entries = list(flat(values))
-    types, are_lists = {*map(type, entries)} - {type(None)}, is_list_of(values, list)
-    are_texts = types == {str} and not any(isinstance(x, list) for x in values)
-    if not are_lists and (len(values) < 2 or (types & {dict, str} and not are_texts)):
+    entries = [x for x in flat(values) if x is not None]
+    are_lists = is_list_of(values, list)
+    are_texts = len(values) > 1 and all(isinstance(x, str | None) for x in values)
+    has_texts = any(isinstance(x, (dict, str)) for x in entries)
+    if has_texts and not (are_lists or are_texts):
         return []
+    _refuse_fractions(entries, record, title)
+    are_outcomes = len(values) > 1 and all(x in (0, 1, None) for x in values)
+    if not (are_lists or are_texts or are_outcomes):
+        return []
+    role = "samples" if has_texts else "outcomes"
+    return [{"id": key, role: value} for key, value in zip(record, values, strict=True)]
+
+
+def _refuse_fractions(entries: Sequence[Any], record: Record, title: str) -> None:
+    """Raise a ValueError if an entry of an object is a number such as 0.5."""
     floats = (x for x in entries if isinstance(x, float) and math.isfinite(x))
     fraction = next((x for x in floats if not x.is_integer()), None)
     if fraction is not None:
@@ -496,10 +512,6 @@ def _rows_of_samples(record: Record, title: str) -> list[Record]:
             f"{short(next(iter(record)))}: fractions are a summary of scores, and not the outcomes "
             f"of samples. For rewards, write a row for each question, with the keys id and rewards."
         )
-    if not (are_lists or are_texts) and any(x not in (0, 1, None) for x in values):
-        return []
-    role = "samples" if str in types else "outcomes"
-    return [{"id": key, role: value} for key, value in zip(record, values, strict=True)]
 
 
 # --- Datasets ---------------------------------------------------------------------------------
