@@ -719,6 +719,12 @@ def test_what_other_tools_write_for_nothing_is_missing(tmp_path, cell):
         assert at_k.read(tmp_path / "a.csv", missing="drop").missing == "1 more not scored"
 
 
+def test_the_note_has_no_number_of_samples_where_only_questions_are_left_out():
+    rows = [{"id": i, "correct": i if i else None} for i in range(2)]
+    with pytest.warns(UserWarning, match="1 of 2 questions have no sample that is scored"):
+        assert at_k.read(rows, missing="drop").missing.startswith("1 of 2 questions have no")
+
+
 def test_nothing_that_is_scored_gives_no_mean():
     refused([{"id": i, "passed": None} for i in range(3)], r"leaves them out\. Pass missing=")
 
@@ -1073,8 +1079,10 @@ def test_keys_of_rows_with_ids_are_parts(tmp_path):
 
 def test_a_message_does_not_list_hundreds_of_ids(tmp_path):
     (tmp_path / "a.json").write_text(json.dumps({f"id {i}": [{"x": 1}] * 2 for i in range(800)}))
-    raised = refused(tmp_path / "a.json", "no column with a usual name")
-    assert len(str(raised)) < 1500
+    assert len(str(refused(tmp_path / "a.json", "no column with a usual name"))) < 1500
+    facts = {f"id {i}": [{"x": 1}] * 2 for i in range(800)} | {"seconds": 3}
+    (tmp_path / "a.json").write_text(json.dumps(facts))
+    assert len(str(refused(tmp_path / "a.json", "several objects in 'id 0'|id 0"))) < 1500
 
 
 def test_rows_inside_of_an_object_are_offered_as_a_flag(capsys, tmp_path):
@@ -1103,6 +1111,7 @@ NO_RUNS = (
     *("llama-7b.jsonl llama-13b.jsonl", "llama-3_1.jsonl llama-3_2.jsonl"),
     *("shots_0.json shots_1.json", "temp_1.jsonl temp_2.jsonl", "fold_1.csv fold_2.csv"),
     *("run1b.json run7b.json", "a.jsonl b.jsonl", "prune1.jsonl prune2.jsonl"),
+    *("epoch_1.jsonl epoch_2.jsonl", "prompt_1.csv prompt_2.csv"),  # of training, or settings
     "part-00000.parquet part-00001.parquet",  # parts may number questions anew
     *("part1/out.jsonl part2/out.jsonl", "shard_0.csv shard_1.csv"),
 )

@@ -273,6 +273,10 @@ _NUMBERED_RUN = re.compile(
 _TIME = re.compile(r"\d{4}[-_]?\d\d[-_]?\d\d[t_-]+\d\d[-:_.]?\d\d([-:_.]?\d\d)?([.-]\d+)?(?!\d)")
 """A date with a time of day. A date alone may be the version of a model."""
 _LAST_NUMBER = re.compile(r"(?:^|(?<=[-_/]))([a-z]*|\d+b)_(\d+)(?=(?:\.[a-z][a-z\d]*)*$)")
+_NO_RUNS = (
+    usual.SETTINGS | usual.PARTS | usual.OF_QUESTION | {"epoch", "ckpt", "exp", "shot", "set"}
+)
+"""Words before the number of a file that is no repeated run, as in epoch_1 and prompt_2."""
 _LEAST_PLAIN_ROWS = 20
 
 
@@ -322,7 +326,7 @@ def are_repeated_runs(names: Sequence[str]) -> bool:
     if len({*masked}) == 1:
         return True
     ends = [end for name in masked if (end := _LAST_NUMBER.search(name))]
-    numbers = sorted(int(end[2]) for end in ends if end[1] not in usual.SETTINGS | usual.PARTS)
+    numbers = sorted(int(end[2]) for end in ends if end[1] not in _NO_RUNS)
     are_alike = len({_LAST_NUMBER.sub("#", name) for name in masked}) == 1
     return are_alike and numbers in ([*range(len(names))], [*range(1, len(names) + 1)])
 

@@ -57,6 +57,8 @@ _INPUTS = ("input", "inputs", "query", "question_text", "problem_statement")
 _SUMMARIES = ("results", "summary", "scores", "metrics", "aggregate")
 """Names of objects with the scores of whole runs, in files that have no samples."""
 
+_MOST_PATHS = 8  # in a message
+
 _COUNTS = "each row counts the samples of a question"
 _ONE_SAMPLE = "each row is one sample"
 _GOLD = "the column has correct answers"
@@ -261,7 +263,8 @@ def _ways_inside(table: Table) -> list[Way]:
     """Return a way for each list or object of rows inside of the only object of a table of JSON."""
     is_one = table.is_object and table.size == 1
     record = {name: cells[0] for name, cells in table.columns.items()} if is_one else {}
-    return [Way({"records": path}) for path in _paths_to_rows(record)]
+    paths = itertools.islice(_paths_to_rows(record), _MOST_PATHS)
+    return [Way({"records": path}) for path in paths]
 
 
 def _paths_to_rows(record: Mapping[str, Any], path: str = "") -> Iterator[str]:
