@@ -446,7 +446,8 @@ def test_numbered_outcomes_beside_answers_are_not_checked(capsys, tmp_path):
     [
         (
             "answer_1,answer_2,correct_1,correct_2",
-            "--predictions answer_1 answer_2 or --outcomes correct_1 correct_2",
+            "--predictions answer_1 answer_2 --references (samples to be checked) or "
+            "--outcomes answer_1 answer_2 or --outcomes correct_1 correct_2",
         ),
         (
             "response_1,response_2",

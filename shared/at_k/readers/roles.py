@@ -58,6 +58,7 @@ _SUMMARIES = ("results", "summary", "scores", "metrics", "aggregate")
 """Names of objects with the scores of whole runs, in files that have no samples."""
 
 _MOST_PATHS = 8  # in a message
+_ENDS_IN_NUMBER = re.compile(r".*\d").fullmatch
 
 _COUNTS = "each row counts the samples of a question"
 _ONE_SAMPLE = "each row is one sample"
@@ -243,18 +244,18 @@ def _no_samples(table: Table, has_references: bool, graded_by: str) -> Selection
             [Way({"where": {"task": task}}) for task in tasks] if len(tasks) > 1 else (),
         )
     problem = "There is no column with a usual name for samples, nor sample_1, sample_2, .."
-    if sum(name[-1:].isdigit() for name in table.columns) > 1:
-        columns += " If several have a sample each, name all of them."
     if ways := _ways_inside(table):
         names = ", ".join(way.arguments["records"] for way in ways)
         problem += f" It is one object of JSON, with several objects in {names}."
         return SelectionError(problem, ways)
-    summaries = [x for x in _SUMMARIES if x in table.columns and table.is_object]
+    summaries = {*_SUMMARIES} & {*table.columns} if table.is_object else ()
     if summaries:
         problem += (
-            f" In {summaries[0]} there are scores of whole runs: give the file of their samples, "
+            f" In {min(summaries)} there are scores of whole runs: give the file of their samples, "
             f"such as samples_*.jsonl of lm-eval or details_*.parquet of lighteval."
         )
+    if len(list(filter(_ENDS_IN_NUMBER, table.columns))) > 1:
+        columns += " If several have a sample each, name all of them."
     roles = ("predictions",) if has_references else ("predictions", "outcomes", "counts")
     return SelectionError(f"{problem} {columns}", roles)
 

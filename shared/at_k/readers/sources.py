@@ -488,21 +488,20 @@ def _have_samples(objects: Sequence[Record], reading: ReadingOptions) -> bool:
 def _rows_of_samples(record: Record, title: str) -> list[Record]:
     """Return a row for each key; [] if its values are not all lists, all texts, or all outcomes."""
     values = list(record.values())
-    entries = [x for x in flat(values) if x is not None]
-    are_lists = is_list_of(values, list)
-    are_texts = len(values) > 1 and all(isinstance(x, str | None) for x in values)
-    has_texts = any(isinstance(x, (dict, str)) for x in entries)
-    if has_texts and not (are_lists or are_texts):
+    kinds, inner = ({*map(type, x)} - {type(None)} for x in (values, flat(values)))
+    are_lists, are_texts = kinds == {list}, kinds == {str}
+    if inner & {dict, str} and not (are_lists or are_texts):
         return []
-    _refuse_fractions(entries, record, title)
-    are_outcomes = len(values) > 1 and all(x in (0, 1, None) for x in values)
-    if not (are_lists or are_texts or are_outcomes):
+    _refuse_fractions(flat(values), record, title)
+    if not are_lists and len(values) < 2:
         return []
-    role = "samples" if has_texts else "outcomes"
+    if not (are_lists or are_texts) and any(x not in (0, 1, None) for x in values):
+        return []
+    role = "samples" if str in inner else "outcomes"
     return [{"id": key, role: value} for key, value in zip(record, values, strict=True)]
 
 
-def _refuse_fractions(entries: Sequence[Any], record: Record, title: str) -> None:
+def _refuse_fractions(entries: Iterable[Any], record: Record, title: str) -> None:
     """Raise a ValueError if an entry of an object is a number such as 0.5."""
     floats = (x for x in entries if isinstance(x, float) and math.isfinite(x))
     fraction = next((x for x in floats if not x.is_integer()), None)
