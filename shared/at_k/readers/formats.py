@@ -222,7 +222,7 @@ def table_of_records(records: Sequence[Any], name: str) -> Table:
             )
             raise InputError(f"{name}, row ", Index(row), FROM_0, f"{problem}.")
     texts = [x for record in records for x in record if isinstance(x, str)]
-    if len(texts) == sum(map(len, records)) and not all(word(x) in WORDS for x in texts):
+    if len(texts) == sum(map(len, records)) and not {*map(word, texts)} <= WORDS.keys():
         # Generations, a list for each problem, as bigcode writes them.
         return Table({"samples": records}, name)
     return table_of_grid(records, name, are_samples=True)

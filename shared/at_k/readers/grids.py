@@ -127,8 +127,8 @@ def table_of_grid(
     same name, and too many cells.
     """
     if [] in rows:
-        row = f"{name}, row ", Index(rows.index([])), FROM_0
-        raise InputError(*row, " is empty: write null for each ", SAMPLE, " that is missing.")
+        empty = f"{name}, row ", Index(rows.index([])), FROM_0
+        raise InputError(*empty, " is empty: write null for each ", SAMPLE, " that is missing.")
     names = [] if are_samples else _names_in_first_row(rows, name)
     has_names, is_csv = bool(names), bool(names) and len(lines) > 0
     if not has_names:

@@ -23,6 +23,7 @@ from .words import (
     as_whole_number,
     entry_text,
     first_entries,
+    flat,
     is_missing,
     number_in,
     word,
@@ -121,8 +122,7 @@ def missing_answers(table: Table, answers: Sequence[Any], references: Sequence[A
 
     An empty cell of CSV is missing too. A word that is the reference of some question is an answer.
     """
-    known = itertools.chain(*(x if isinstance(x, list) else [x] for x in references))
-    words = MISSING_WORDS - {word(x) for x in known if isinstance(x, str)}
+    words = MISSING_WORDS - {word(x) for x in flat(references) if isinstance(x, str)}
     if table.is_csv:
         answers = [None if x == "" else x for x in answers]
     return [

@@ -16,7 +16,7 @@ from .names import columns_named, plain_name, shown_name
 from .roles import columns_of_role, question_columns, whole_numbers
 from .samples import Reading
 from .settings import are_parts
-from .table import FILE, FILES, ROW, SelectionError, Table, Way, list_columns, pairs_of
+from .table import FILE, FILES, ROW, SelectionError, Table, Way, list_columns
 from .words import NO_ID, WORDS, entry_text, word
 
 # --- 2. What identifies a question ------------------------------------------------------------
@@ -67,9 +67,7 @@ def _free_key(reading: Reading) -> tuple[str, ...]:
             has_samples = columns_of_role(reading.table, "predictions")
             names = ("item",) if has_samples else ("item", "answer")
             key = tuple(columns_named(reading.table.columns, names)[:1])
-        pairs = pairs_of(reading.columns)
-        taken = {name for role, name in pairs if role not in usual.PER_QUESTION}
-        key = tuple(name for name in key if name not in taken)
+        key = tuple(name for name in key if name not in reading.used_by_samples)
     return key or ((ROW,) if ROW in reading.table.columns else ())
 
 

@@ -278,17 +278,16 @@ def _paths_to_rows(record: Mapping[str, Any], path: str = "") -> Iterator[str]:
 
 
 def _has_rows(name: str, record: Mapping[str, Any]) -> bool:
-    """Return whether an object has two or more rows that share a column, or lists of rows.
+    """Return whether an object has two or more lists of rows, or rows that share a column.
 
-    Those in `_SUMMARIES` have the scores of whole runs, unless a column has a usual name.
+    Rows in `_SUMMARIES` are scores of whole runs, unless that column has a usual name.
     """
     rows = [*record.values()]
     if len(rows) < 2 or not is_list_of(rows, dict):
         return len(rows) > 1 and all(is_list_of(x, dict) for x in rows)
-    names = {str(x) for row in rows for x in row}
+    shared = set.intersection(*map(set, rows))
     known = [*itertools.chain(*usual.COLUMN_NAMES.values())]
-    are_rows = bool(set.intersection(*map(set, rows)))
-    return are_rows and (name not in _SUMMARIES or bool(columns_named(names, known)))
+    return bool(columns_named(shared, known) if name in _SUMMARIES else shared)
 
 
 # --- Readings by name, and doubts about them --------------------------------------------------
