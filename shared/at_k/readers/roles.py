@@ -58,7 +58,7 @@ _SUMMARIES = ("results", "summary", "scores", "metrics", "aggregate")
 """Names of objects with the scores of whole runs, in files that have no samples."""
 
 _MOST_PATHS = 8  # in a message
-_ENDS_IN_NUMBER = re.compile(r".*\d").fullmatch
+_ENDS_IN_NUMBER = re.compile(r"[^@]*\d").fullmatch  # without pass@1
 
 _COUNTS = "each row counts the samples of a question"
 _ONE_SAMPLE = "each row is one sample"
