@@ -470,6 +470,8 @@ def test_columns_that_differ_by_a_number_may_have_a_sample_each(capsys, tmp_path
     assert pass_at_k(capsys, tmp_path / "a.csv", "--outcomes", "seed42", "seed43") == {
         "pass@1": 0.75
     }
+    (tmp_path / "b.csv").write_text("id,pass@1,pass@8\n1,1,1\n2,0,1\n")  # scores
+    assert "If several" not in error_of(capsys, "gpassk", tmp_path / "b.csv")
 
 
 def test_a_flag_that_is_given_twice_loses_no_value(capsys, tmp_path):
