@@ -58,6 +58,7 @@ from functools import partial
 from numbers import Integral, Real
 from pathlib import Path
 from statistics import NormalDist
+from types import MethodType
 from types import SimpleNamespace
 from typing import Any
 from typing import Any, NamedTuple
@@ -485,7 +486,7 @@ most of whose methods raise an error that names the missing package.
 """
 
 
-KERNEL = "32b68871d3f1"
+KERNEL = "f79c317d043b"
 """A hash of the core, which `shared/vendor.py` writes into kernels; "" in the package itself."""
 
 INSTALL = 'pip install "evaluate-at-k @ git+https://github.com/evaluate-at-k/evaluate-at-k"'
@@ -6008,8 +6009,12 @@ class SampledMetric(evaluate.Metric, abc.ABC):
         self._forget()
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return the attributes without the lock, which cannot be pickled."""
-        return vars(self) | {"_lock": None}
+        """Return the attributes without the lock, and without methods, which belong to this object.
+
+        evaluate binds `compute`, `add` and `add_batch` to the object when it is made.
+        """
+        state = {name: x for name, x in vars(self).items() if not isinstance(x, MethodType)}
+        return state | {"_lock": None}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state, _lock=threading.Lock())

@@ -1,5 +1,6 @@
 """Questions that are added in parts are scored as if given at once."""
 
+import copy
 import pickle
 from typing import Any
 
@@ -31,6 +32,7 @@ QUESTIONS = {
     "cons_at_k": st.one_of(BINARY, SHARES),
     "score_agg": st.one_of(BINARY, SHARES),
 }
+STEPS = ("add", "batch", "array", "fail", "pickle", "copy")
 METRICS = {name: (at_k.load(name), at_k.load(name)) for name in OPTIONS}
 
 
@@ -42,7 +44,7 @@ def test_any_sequence_of_calls_has_the_scores_of_one_call(name, data):
     (metric, at_once), questions, options = METRICS[name], QUESTIONS[name], OPTIONS[name]
     metric._forget()
     kept: list[Any] = []
-    for step in data.draw(st.lists(st.sampled_from(["add", "batch", "array", "fail", "copy"]))):
+    for step in data.draw(st.lists(st.sampled_from(STEPS))):
         if step == "add":
             kept.append(data.draw(questions))
             metric.add(prediction=kept[-1])
@@ -60,8 +62,10 @@ def test_any_sequence_of_calls_has_the_scores_of_one_call(name, data):
                 metric.add_batch(predictions=[[1], [float("inf")]])
             with pytest.raises(KeyboardInterrupt):
                 metric.compute(predictions=[[1, 0]], **options, groups=interrupt())
-        else:
+        elif step == "pickle":
             metric = pickle.loads(pickle.dumps(metric))
+        else:  # whose computation leaves the original as it is
+            copy.copy(metric).compute(predictions=[[1, 0]], **options)
         assert len(metric) == len(kept)
     kept += (last := data.draw(st.lists(questions, min_size=1, max_size=3)))
     options = options | {"groups": ["odd" if each % 2 else "even" for each in range(len(kept))]}

@@ -60,7 +60,7 @@ def test_a_column_in_a_file_of_references_is_chosen_by_its_name(capsys, tmp_path
     for text, message in (
         (
             "qid,gold,answer\n1,x,12\n",
-            "in 2 ways, which may give different scores. Name the ids qid, as in",
+            "in 2 ways by the names of its columns, which may give different scores. Name the ids",
         ),
         ("task_id,id,gold\n1,1,12\n1,2,12\n", "ones (task_id 1, id 2). Name the ids qid, as"),
     ):

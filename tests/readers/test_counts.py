@@ -33,7 +33,7 @@ def test_a_column_for_each_category(capsys, tmp_path, names):
     rows = rows_with(*names)
     file = write_json_lines(tmp_path / "counts.jsonl", rows)
     for source in (file, rows, pd.DataFrame(rows), pl.DataFrame(rows), pa.Table.from_pylist(rows)):
-        assert at_k.read(source, counts=names) == COUNTED
+        assert at_k.read(source, columns={"counts": names}) == COUNTED
     samples = write_json_lines(tmp_path / "samples.jsonl", [{"outcomes": row} for row in SAMPLES])
     for metric in ("bayes_at_n", "max_at_k"):
         expected = scores_of(capsys, metric, samples, *W)
@@ -45,17 +45,17 @@ def test_a_column_for_each_category(capsys, tmp_path, names):
 def test_columns_that_are_named_by_numbers_count_these_outcomes():
     rows = rows_with("0", "1", "2")
     for order in itertools.permutations("012"):
-        assert at_k.read(rows, counts=order) == COUNTED
+        assert at_k.read(rows, columns={"counts": order}) == COUNTED
     counts = [[5, 2, 1], [3, 0, 5], [4, 4, 0]]
     rewards = {"answers": [[-1, 0.5, 2]] * 3, "counts": counts}
-    read = at_k.read(rows_with("0.5", "-1", "2"), counts=["2", "-1", "0.5"])
+    read = at_k.read(rows_with("0.5", "-1", "2"), columns={"counts": ["2", "-1", "0.5"]})
     assert read == {"predictions": rewards}
     samples = [[-1] * a + [0.5] * b + [2] * c for a, b, c in counts]
     metric = at_k.load("max_at_k")
     expected = metric.compute(predictions=samples, k=3)
     assert metric.compute(predictions=rewards, k=3) == pytest.approx(expected)
     with pytest.raises(ValueError, match=r"two columns of the same outcome: 1, 1\.0"):
-        at_k.read(rows, counts=["1", "1.0"])
+        at_k.read(rows, columns={"counts": ["1", "1.0"]})
 
 
 def test_columns_of_verdicts_are_scored(capsys, tmp_path):
@@ -69,9 +69,11 @@ def test_columns_of_verdicts_are_scored(capsys, tmp_path):
         assert scores_of(capsys, "bayes_at_n", file, *flags) == at_k.load("bayes_at_n").compute(
             predictions=SAMPLES, w=[0, 0.5, 1]
         )
-    read = at_k.read(file, counts={name: name for name in names})
+    read = at_k.read(file, columns={"counts": {name: name for name in names}})
     assert at_k.load("score_agg").compute(**read) == pytest.approx(expected)
-    assert at_k.read(file, counts={1: "partial", 0: "none", 2: "fully"})["predictions"] == {
+    assert at_k.read(file, columns={"counts": {1: "partial", 0: "none", 2: "fully"}})[
+        "predictions"
+    ] == {
         "answers": [[1, 0, 2]] * 3,
         "counts": [[5, 2, 1], [3, 0, 5], [4, 4, 0]],
     }
@@ -83,7 +85,7 @@ def test_counts_of_a_question_are_added_and_have_groups(capsys, tmp_path):
         {"id": 2, "group": "y", "c0": 1, "c1": 0, "c2": 1},
         {"id": 1, "group": "x", "c0": 0, "c1": 1, "c2": 3},
     ]
-    assert at_k.read(rows, counts=["c0", "c1", "c2"]) == {
+    assert at_k.read(rows, columns={"counts": ["c0", "c1", "c2"]}) == {
         "predictions": {"counts": [[1, 3, 3], [1, 0, 1]]},
         "groups": ["x", "y"],
     }
@@ -137,7 +139,7 @@ def test_lists_of_answers_and_how_often_each_occurs():
         {"id": 1, "samples": ["12", "13"], "times": [3, 1], "gold": "12"},
         {"id": 2, "samples": ["5"], "times": [4], "gold": "6"},
     ]
-    assert at_k.read(rows, counts="times") == {
+    assert at_k.read(rows, columns={"counts": "times"}) == {
         "predictions": {"answers": [["12", "13"], ["5"]], "counts": [[3, 1], [4]]},
         "references": ["12", "6"],
     }
@@ -145,11 +147,13 @@ def test_lists_of_answers_and_how_often_each_occurs():
 
 def test_graded_outcomes_and_how_often_each_occurs():
     rows = [{"id": 1, "reward": 0.5, "c": 3}, {"id": 1, "reward": 1.0, "c": 1}]
-    read = at_k.read(rows, outcomes="reward", counts="c")
+    read = at_k.read(rows, outcomes="reward", columns={"counts": "c"})
     assert read == {"predictions": {"answers": [[0.5, 1.0]], "counts": [[3, 1]]}}
     for wrong in (-1, 0.5, None, "many"):
         with pytest.raises(ValueError, match=r"row 1 \(from 0\): c is .* a whole number"):
-            at_k.read([rows[0], {**rows[1], "c": wrong}], outcomes="reward", counts="c")
+            at_k.read(
+                [rows[0], {**rows[1], "c": wrong}], outcomes="reward", columns={"counts": "c"}
+            )
 
 
 @pytest.mark.parametrize("name", ["count", "Counts", "n"])
@@ -164,8 +168,8 @@ def test_a_column_that_can_say_how_often_a_sample_occurs_is_not_ignored(capsys, 
     often = f"--counts {name} {checked} (each row is a sample that occurs so often)"
     assert error.endswith(f"Add {often} or {checked} (each row is one sample).\n")
     counted = {"answers": [["a", "b"], ["a"]], "counts": [[3, 1], [4]]}
-    assert at_k.read(rows[:1], counts=name)["predictions"]["counts"] == [[3]]
-    assert at_k.read(rows, predictions="response", references="gold", counts=name) == {
+    assert at_k.read(rows[:1], columns={"counts": name})["predictions"]["counts"] == [[3]]
+    assert at_k.read(rows, predictions="response", references="gold", columns={"counts": name}) == {
         "predictions": counted,
         "references": ["a", "b"],
     }
@@ -188,7 +192,7 @@ def test_columns_of_counts_exclude_others():
 def test_runs_of_counts_are_compared(capsys, tmp_path):
     a = write_json_lines(tmp_path / "a.jsonl", [{"id": i, "0": 3 - i, "1": i} for i in range(4)])
     b = write_json_lines(tmp_path / "b.jsonl", [{"id": i, "n": 3, "correct": 2} for i in range(4)])
-    of_a = at_k.read(a, counts=["0", "1"])["predictions"]
+    of_a = at_k.read(a, columns={"counts": ["0", "1"]})["predictions"]
     expected = at_k.compare(of_a, at_k.Counts([3] * 4, [2] * 4), metric="pass@k", k=[1, 2])
     c = write_json_lines(tmp_path / "c.jsonl", [{"id": i, "0": 1, "1": 2} for i in range(4)])
     scores = scores_of(capsys, "compare", a, c, "--counts", 0, 1, "--k", 1, 2)
@@ -216,7 +220,7 @@ def test_two_columns_of_correct_samples_are_asked_about(capsys, tmp_path):
 
 def test_labels_name_counts_and_thresholds_are_for_outcomes(tmp_path):
     (tmp_path / "a.csv").write_text("item,fully,none\na,3,1\n")
-    verdicts: dict[str, Any] = {"questions": "item", "counts": ["none", "fully"]}
+    verdicts: dict[str, Any] = {"questions": "item", "columns": {"counts": ["none", "fully"]}}
     run = at_k.read(tmp_path / "a.csv", **verdicts, correct_values=None)
     assert run["predictions"] == {"answers": [["none", "fully"]], "counts": [[1, 3]]}
     with pytest.raises(ValueError, match=r"correct_values is for outcomes, and .* has counts"):

@@ -103,6 +103,7 @@ def test_rows_of_a_selection_of_a_dataset_are_read():
     ("source", "error"),
     [
         (3, TypeError),
+        (at_k.read([{"id": 1, "correct": 1}]), TypeError),  # a run, whose ids would be lost
         ({1, 2}, TypeError),
         (None, TypeError),
         ({"outcomes": [[1]], "id": [1, 2]}, ValueError),

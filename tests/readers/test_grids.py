@@ -229,19 +229,6 @@ def test_a_first_row_has_names_or_values(text, questions):
     assert len(at_k.read(io.StringIO(text), missing="drop")["predictions"]) == questions
 
 
-@pytest.mark.parametrize(
-    ("column", "predictions", "references"),
-    [(None, [[2, 1, 0], [0, 0, 5]], None), ("column 1", [["1", "0"], ["0", "5"]], ["2", "0"])],
-)
-def test_the_first_column_may_have_references(tmp_path, column, predictions, references):
-    file = tmp_path / "cells"
-    file.write_text("2,1,0\n0,0,5")
-    with warnings.catch_warnings(record=True):
-        warnings.simplefilter("always")
-        read = at_k.read(file, references=column)
-    assert read == {"predictions": predictions} | ({"references": references} if references else {})
-
-
 @pytest.mark.filterwarnings("ignore:The file")
 @pytest.mark.parametrize(
     ("text", "row"),
@@ -258,14 +245,14 @@ def test_cells_are_what_separates_them(text, row):
 def test_columns_of_samples_beside_one_of_outcomes_are_asked_about(capsys, tmp_path):
     file = tmp_path / "a.csv"
     file.write_text("id,trial_1,trial_2,success\na,1,0,1\nb,0,0,0\n")
-    flags = ("--predictions", "trial_1", "trial_2")
+    flags = ("--outcomes", "trial_1", "trial_2")
     error = error_of(capsys, "gpassk", file)
     assert error.endswith(f"Add {' '.join(flags)} or --outcomes success.\n")
     assert pass_at_k(capsys, file, *flags)["pass@1"] == 0.25
     assert pass_at_k(capsys, file, "--outcomes", "success") == {"pass@1": 0.5}
     (tmp_path / "b.csv").write_text("id,correct\na,1\nb,0\n")
     error = error_of(capsys, "compare", tmp_path / "b.csv", file)
-    assert "Add --predictions-b trial_1 trial_2 or --outcomes-b success" in error
-    of_second = [x.replace("--predictions", "--predictions-b") for x in flags]
+    assert "Add --outcomes-b trial_1 trial_2 or --outcomes-b success" in error
+    of_second = [x.replace("--outcomes", "--outcomes-b") for x in flags]
     output = output_of(capsys, "compare", tmp_path / "b.csv", file, *of_second)
     assert "a: 2 questions, 2 samples each, already graded in trial_1 to trial_2" in output

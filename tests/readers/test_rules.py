@@ -52,7 +52,8 @@ LONG: list[dict[str, Any]] = [
 def test_a_column_correct_beside_answers_may_hold_the_gold_answers(capsys):
     file = CASES / "gold_in_correct.csv"
     error = error_of(capsys, "gpassk", file, "--k", 1)
-    assert error.endswith("Add --outcomes correct or --predictions answer --references correct.\n")
+    gold = "--predictions answer --references correct (the column has correct answers)"
+    assert error.endswith(f"Add --outcomes correct or {gold}.\n")
     assert pass_at_k(capsys, file, "--outcomes", "correct") == {"pass@1": 0.5}
     rows = list(csv.DictReader(file.read_text().splitlines()))
     right = sum(row["answer"] == row["correct"] for row in rows) / len(rows)
@@ -718,6 +719,12 @@ def test_what_other_tools_write_for_nothing_is_missing(tmp_path, cell):
         assert at_k.read(tmp_path / "a.csv", missing="drop").missing == "1 more not scored"
 
 
+def test_the_note_has_no_number_of_samples_where_only_questions_are_left_out():
+    rows = [{"id": i, "correct": i if i else None} for i in range(2)]
+    with pytest.warns(UserWarning, match="1 of 2 questions have no sample that is scored"):
+        assert at_k.read(rows, missing="drop").missing.startswith("1 of 2 questions have no")
+
+
 def test_nothing_that_is_scored_gives_no_mean():
     refused([{"id": i, "passed": None} for i in range(3)], r"leaves them out\. Pass missing=")
 
@@ -956,7 +963,7 @@ def test_what_runs_say_of_their_questions_is_one_or_an_error(role, options):
     ("content", "predictions"),
     [
         ({"a": {"passed": 1}, "b": {"passed": 0, "note": "x"}}, [[1], [0]]),
-        ({"a": [[1, 0]], "b": [[1, 1]]}, [[1, 0], [1, 1]]),
+        ({"a": "pass", "b": "12"}, [["pass"], ["12"]]),
         (  # of bigcode's evaluation harness
             {
                 "0": [
@@ -971,6 +978,13 @@ def test_what_runs_say_of_their_questions_is_one_or_an_error(role, options):
         ({"a": True, "b": False}, [[True], [False]]),
         ({"a": ["12", "13"], "b": ["7"]}, [["12", "13"], ["7"]]),
         ({"id": {"0": "a", "1": "b"}, "passed": {"1": 0, "0": 1}}, [[1], [0]]),  # of a frame
+        (
+            {
+                "schema": {"fields": [{"name": "id", "type": "string"}]},
+                "data": [{"index": i, "id": x, "passed": 1 - i} for i, x in enumerate("ab")],
+            },
+            [[1], [0]],
+        ),
         ({"columns": ["id", "passed"], "index": [0, 1], "data": [["a", 1], ["b", 0]]}, [[1], [0]]),
         ({"id": ["a", "b"], "passed": [1, 0]}, [[1], [0]]),
         (
@@ -1008,6 +1022,7 @@ def test_a_summary_of_scores_is_refused(tmp_path, content):
         {"0": {"0": 1, "1": 0}, "1": {"0": 1, "1": 1}},  # of a frame without names
         {"a": {"1": True, "2": False}, "b": {"1": True, "2": True}},
         {"run1": {"q1": 1, "q2": 0}, "run2": {"q1": 0, "q2": 0}},
+        {"0": [[True, True, False]], "1": [[True, True, True]]},  # a sample with three tests
     ],
 )
 def test_objects_of_questions_or_samples_are_not_guessed(tmp_path, content):
@@ -1064,8 +1079,10 @@ def test_keys_of_rows_with_ids_are_parts(tmp_path):
 
 def test_a_message_does_not_list_hundreds_of_ids(tmp_path):
     (tmp_path / "a.json").write_text(json.dumps({f"id {i}": [{"x": 1}] * 2 for i in range(800)}))
-    raised = refused(tmp_path / "a.json", "no column with a usual name")
-    assert len(str(raised)) < 1500
+    assert len(str(refused(tmp_path / "a.json", "no column with a usual name"))) < 1500
+    facts = {f"id {i}": [{"x": 1}] * 2 for i in range(800)} | {"seconds": 3}
+    (tmp_path / "a.json").write_text(json.dumps(facts))
+    assert len(str(refused(tmp_path / "a.json", "several objects in 'id 0'|id 0"))) < 1500
 
 
 def test_rows_inside_of_an_object_are_offered_as_a_flag(capsys, tmp_path):
@@ -1094,6 +1111,7 @@ NO_RUNS = (
     *("llama-7b.jsonl llama-13b.jsonl", "llama-3_1.jsonl llama-3_2.jsonl"),
     *("shots_0.json shots_1.json", "temp_1.jsonl temp_2.jsonl", "fold_1.csv fold_2.csv"),
     *("run1b.json run7b.json", "a.jsonl b.jsonl", "prune1.jsonl prune2.jsonl"),
+    *("epoch_1.jsonl epoch_2.jsonl", "prompt_1.csv prompt_2.csv"),  # of training, or settings
     "part-00000.parquet part-00001.parquet",  # parts may number questions anew
     *("part1/out.jsonl part2/out.jsonl", "shard_0.csv shard_1.csv"),
 )

@@ -255,7 +255,7 @@ def test_numbers_of_correct_and_incorrect_samples_are_not_outcomes(correct, inco
     if beside:
         refused(rows, "without the samples in error")
     added = {"counts": [[7, 0], [6, 1], [7, 0]]}
-    assert at_k.read(rows, counts=[incorrect, correct]) == {"predictions": added}
+    assert at_k.read(rows, columns={"counts": [incorrect, correct]}) == {"predictions": added}
     rows = [{"id": i, correct: i % 2, incorrect: 1 - i % 2} for i in range(3)]
     assert at_k.read(rows) == {"predictions": [[0], [1], [0]]}
 
@@ -267,9 +267,8 @@ def test_the_shell_and_python_write_the_ways(capsys, tmp_path):
     assert at_k.read(rows, predictions="response") == at_k.read(rows, references="answer")
     file = write_json_lines(tmp_path / "rows.jsonl", rows)
     ways = "Add --predictions response --references answer or --outcomes correct."
-    assert f"rows.jsonl can be read in 2 ways, which may give different scores. {ways}" in (
-        error_of(capsys, "gpassk", file)
-    )
+    names = "by the names of its columns, which may give different scores"
+    assert f"rows.jsonl can be read in 2 ways {names}. {ways}" in error_of(capsys, "gpassk", file)
     printed = output_of(capsys, "gpassk", file, "--k", 1, "--check-correct-fn", "exact_match")
     assert "in response, checked against answer with exact_match." in printed
 

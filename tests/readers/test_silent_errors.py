@@ -170,6 +170,32 @@ def test_rows_inside_of_one_object_are_read_where_they_are(capsys, tmp_path):
     assert pass_at_k(capsys, file, *whole, k=2) == scores
 
 
+@pytest.mark.parametrize(
+    ("beside", "ways"),
+    [
+        ({"total": 4, "correct": 2}, " or --n total --correct correct"),
+        ({"correct": True}, " or --outcomes correct"),
+        ({"score": 0.5}, ""),
+        ({"accuracy": 0.5, "results": {"acc": 0.5}}, ""),
+    ],
+)
+@pytest.mark.parametrize("path", ["details", "meta.runs.details"])
+def test_scores_beside_rows_are_no_samples(capsys, tmp_path, beside, ways, path):
+    rows = [{"id": i, "correct": i % 2} for i in range(4)]
+    for inner in (
+        rows,
+        {f"q{i}": row for i, row in enumerate(rows)},
+        {"a": rows[:2], "b": rows[2:]},
+    ):
+        content: Any = inner
+        for name in reversed(path.split(".")):
+            content = {name: content}
+        (file := tmp_path / "a.json").write_text(json.dumps(beside | content))
+        error = error_of(capsys, "gpassk", file)
+        assert f"Add --records {path}{ways}" in error
+        assert pass_at_k(capsys, file, "--records", path) == {"pass@1": 0.5}
+
+
 @pytest.mark.parametrize("key", ["results", "m", "samples", "correct"])
 def test_rows_below_one_key_are_not_taken_for_samples_of_one_question(capsys, tmp_path, key):
     rows = [{"uid": q, "ok": True, "correct": q % 3 > 0} for q in range(6) for _ in range(2)]
@@ -413,6 +439,39 @@ def test_numbered_outcomes_beside_answers_are_not_checked(capsys, tmp_path):
     assert pass_at_k(capsys, tmp_path / "a.csv", *flags.split()) == {"pass@1": 0.75}
     read = at_k.read(tmp_path / "a.csv", outcomes=["run_1", "run_2"])
     assert read["predictions"] == [[1, 0], [1, 1]]
+
+
+@pytest.mark.parametrize(
+    ("columns", "ways"),
+    [
+        (
+            "answer_1,answer_2,correct_1,correct_2",
+            "--predictions answer_1 answer_2 --references (samples to be checked) or "
+            "--outcomes answer_1 answer_2 or --outcomes correct_1 correct_2",
+        ),
+        (
+            "response_1,response_2",
+            "--predictions response_1 response_2 --references (samples to be checked) or "
+            "--outcomes response_1 response_2",
+        ),
+    ],
+)
+def test_numbered_answers_are_no_outcomes_by_themselves(capsys, tmp_path, columns, ways):
+    cells = ",".join("1" * len(columns.split(",")))
+    (tmp_path / "a.csv").write_text(f"id,{columns}\n1,{cells}\n2,{cells}\n")
+    assert error_of(capsys, "gpassk", tmp_path / "a.csv").endswith(f"Add {ways}.\n")
+
+
+def test_columns_that_differ_by_a_number_may_have_a_sample_each(capsys, tmp_path):
+    (tmp_path / "a.csv").write_text("id,seed42,seed43\n1,1,0\n2,1,1\n")
+    assert "If several have a sample each, name all" in error_of(
+        capsys, "gpassk", tmp_path / "a.csv"
+    )
+    assert pass_at_k(capsys, tmp_path / "a.csv", "--outcomes", "seed42", "seed43") == {
+        "pass@1": 0.75
+    }
+    (tmp_path / "b.csv").write_text("id,pass@1,pass@8\n1,1,1\n2,0,1\n")  # scores
+    assert "If several" not in error_of(capsys, "gpassk", tmp_path / "b.csv")
 
 
 def test_a_flag_that_is_given_twice_loses_no_value(capsys, tmp_path):

@@ -178,5 +178,5 @@ COOL = ROOT / "shared" / "at_k" / "samples" / "smollm2_cool.jsonl"
 
 def test_spreadsheets_are_saved_as_csv(tmp_path):
     (tmp_path / "a.xlsx").write_bytes(b"PK\x03\x04")
-    with pytest.raises(ValueError, match="Save spreadsheets as CSV"):
+    with pytest.raises(ValueError, match="one of them, such as spreadsheets as CSV"):
         at_k.read(tmp_path / "a.xlsx")

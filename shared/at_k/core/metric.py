@@ -7,6 +7,7 @@ import threading
 from contextvars import ContextVar
 from functools import partial
 from pathlib import Path
+from types import MethodType
 from typing import Any
 
 import evaluate
@@ -48,8 +49,12 @@ class SampledMetric(evaluate.Metric, abc.ABC):
         self._forget()
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return the attributes without the lock, which cannot be pickled."""
-        return vars(self) | {"_lock": None}
+        """Return the attributes without the lock, and without methods, which belong to this object.
+
+        evaluate binds `compute`, `add` and `add_batch` to the object when it is made.
+        """
+        state = {name: x for name, x in vars(self).items() if not isinstance(x, MethodType)}
+        return state | {"_lock": None}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state, _lock=threading.Lock())

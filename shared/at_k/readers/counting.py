@@ -175,7 +175,7 @@ def _first_rows(name: str, reading: ReadingOptions) -> Table:
         with open(name, "rb") as file, warnings.catch_warnings():
             warnings.simplefilter("ignore")  # reading whole warns again
             lines, newline, _ = file.read(_HEAD_BYTES).rpartition(b"\n")
-            return parse_file(name, lines + newline, Path(name).suffix.lower(), reading.unnamed)
+            return parse_file(name, lines + newline, Path(name).suffix.lower())
     import pyarrow.parquet as pq
 
     file = pq.ParquetFile(name)

@@ -60,17 +60,16 @@ def file_format(path: Path) -> str:
     return kept[-1] if kept else ""
 
 
-def parse_file(name: str, data: bytes, suffix: str = "", unnamed: str = "") -> Table:
+def parse_file(name: str, data: bytes, suffix: str = "") -> Table:
     """Return the table in the bytes of a file, which may be compressed.
 
-    `suffix` is one of `FORMATS`; or "" if the content tells the format. For `unnamed` see
-    `ReadingOptions`. A ValueError is raised if the file cannot be parsed, with the line if there is
-    one.
+    `suffix` is one of `FORMATS`; or "" if the content tells the format. A ValueError is raised if
+    the file cannot be parsed, with the line if there is one.
     """
     if suffix not in ("", ".txt", *FORMATS):
         raise ValueError(
-            f"{name} has none of the supported formats: {', '.join(FORMATS)}, .txt. Save "
-            f"spreadsheets as CSV."
+            f"{name} has none of the supported formats: {', '.join(FORMATS)}, .txt. Save it as one "
+            f"of them, such as spreadsheets as CSV."
         )
     data = decompressed(data, name)
     if not data:
@@ -80,8 +79,8 @@ def parse_file(name: str, data: bytes, suffix: str = "", unnamed: str = "") -> T
         return _parse_parquet(data, name)
     text = _decoded(data.removeprefix(BOM), name)
     if suffix in (".jsonl", ".ndjson", ".json"):
-        return _parse_json(text, name, unnamed, is_lines=suffix != ".json")
-    return _parse_text(text, name, suffix == ".tsv", unnamed)
+        return _parse_json(text, name, is_lines=suffix != ".json")
+    return _parse_text(text, name, suffix == ".tsv")
 
 
 # --- Bytes ------------------------------------------------------------------------------------
@@ -195,7 +194,7 @@ def _parse_parquet(data: bytes, name: str) -> Table:
     return Table(columns, name)
 
 
-def _parse_json(text: str, name: str, unnamed: str, is_lines: bool = False) -> Table:
+def _parse_json(text: str, name: str, is_lines: bool = False) -> Table:
     """Return the table of JSON Lines (`is_lines`), or of JSON.
 
     Each value is a row: an object, or a list of samples. A single list has all rows, but a single
@@ -206,12 +205,12 @@ def _parse_json(text: str, name: str, unnamed: str, is_lines: bool = False) -> T
     if len(records) == 1 and isinstance(records[0], list):
         is_list = not is_lines or any(isinstance(x, (dict, list)) for x in records[0])
     records = records[0] if is_list else records
-    table = table_of_records(records, name, unnamed)
+    table = table_of_records(records, name)
     is_object = len(records) == 1 and isinstance(records[0], dict)
     return replace(table, is_object=is_object, is_line=is_object and (is_lines or is_list))
 
 
-def table_of_records(records: Sequence[Any], name: str, unnamed: str = "") -> Table:
+def table_of_records(records: Sequence[Any], name: str) -> Table:
     """Return the table of rows that are all objects, or all lists of samples."""
     if kind_of_rows(records, name) is dict:
         return table_of_rows(records, name)
@@ -223,10 +222,10 @@ def table_of_records(records: Sequence[Any], name: str, unnamed: str = "") -> Ta
             )
             raise InputError(f"{name}, row ", Index(row), FROM_0, f"{problem}.")
     texts = [x for record in records for x in record if isinstance(x, str)]
-    if len(texts) == sum(map(len, records)) and not all(word(x) in WORDS for x in texts):
+    if len(texts) == sum(map(len, records)) and not {*map(word, texts)} <= WORDS.keys():
         # Generations, a list for each problem, as bigcode writes them.
         return Table({"samples": records}, name)
-    return table_of_grid(records, name, unnamed, are_samples=True)
+    return table_of_grid(records, name, are_samples=True)
 
 
 def kind_of_rows(records: Sequence[Any], name: str) -> type:
@@ -285,22 +284,22 @@ def _values_of_json(text: str, name: str) -> list[Any]:
 # --- CSV and other tables of text -------------------------------------------------------------
 
 
-def _parse_text(text: str, name: str, has_tabs: bool, unnamed: str) -> Table:
+def _parse_text(text: str, name: str, has_tabs: bool) -> Table:
     """Return the table in a text of CSV, or of another form that `rows_of_text` reads."""
     rows, are_samples = rows_of_text(text)
     if rows:
-        return table_of_grid(rows, name, unnamed, are_samples, is_csv=True)
+        return table_of_grid(rows, name, are_samples, is_csv=True)
     head = first_line(text)
     if not head:  # nothing but blank lines
         return Table({}, name)
     if head.lstrip().startswith("["):  # lists that do not end
-        return _parse_json(text, name, unnamed)
+        return _parse_json(text, name)
     if separator := re.fullmatch("sep=(.)", head):  # of Excel
-        return _parse_text(text.replace(head, "", 1), name, separator[1] == "\t", unnamed)
+        return _parse_text(text.replace(head, "", 1), name, separator[1] == "\t")
     delimiter = "\t" if has_tabs and "\t" in head else delimiter_of(head)
     rows, lines = _rows_of_csv(text, name, delimiter)
     known = {"is_csv": True, "has_decimal_commas": delimiter in "\t;"}
-    return table_of_grid(rows, name, unnamed, lines=lines, **known)
+    return table_of_grid(rows, name, lines=lines, **known)
 
 
 def _rows_of_csv(text: str, name: str, delimiter: str) -> tuple[list[list[str]], list[int]]:

@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING, Any
 
 from ..core.checks import FROM_0, SAMPLE, Index, InputError
 from ..core.score_agg import VERDICTS
-from .names import COLUMN_NAMES, columns_named, plain_name
+from .names import COLUMN_NAMES, columns_named
 from .roles import require_one_way
-from .table import Columns, ColumnsByRole, Table, Way, table_of_columns
+from .table import ColumnsByRole, Table, Way, table_of_columns
 from .words import (
     MISSING_WORDS,
     WORDS,
@@ -43,6 +43,7 @@ _VALUES = {
 """Words that are entries, and never names of columns, as "correct" and "n" can be."""
 
 _OUTCOMES = {*COLUMN_NAMES["outcomes"]}
+_ANSWERS = {*COLUMN_NAMES["predictions"], "answer"} - {"sample", "samples"}
 _USUAL = {"item", *(name for names in COLUMN_NAMES.values() for name in names)}
 _NUMBERED = {
     *("", *COLUMN_NAMES["predictions"], *COLUMN_NAMES["outcomes"], "answer"),
@@ -80,8 +81,8 @@ def _rows_of_markdown(text: str) -> list[CellsOfRow]:
     head = first_line(text).lstrip()
     if "|" not in head and not head.startswith("+-"):
         return []
-    lines = [line.strip() for line in text.splitlines() if line.strip()]
-    kept = [line for line in lines if not _RULE.fullmatch(line)]
+    lines = list(filter(None, map(str.strip, text.splitlines())))
+    kept = list(itertools.filterfalse(_RULE.fullmatch, lines))
     has_rules = len(kept) < len(lines)
     if not (has_rules or head.startswith("|")) or not all("|" in line for line in kept):
         return []
@@ -115,7 +116,6 @@ def delimiter_of(head: str) -> str:
 def table_of_grid(
     rows: Sequence[CellsOfRow],
     name: str,
-    unnamed: str,
     are_samples: bool = False,
     lines: Sequence[int] = (),
     **known: Any,
@@ -127,111 +127,97 @@ def table_of_grid(
     same name, and too many cells.
     """
     if [] in rows:
-        row = f"{name}, row ", Index(rows.index([])), FROM_0
-        raise InputError(*row, " is empty: write null for each ", SAMPLE, " that is missing.")
-    has_names = not are_samples and names_columns(rows[0] if rows else [], rows[1:], unnamed)
+        empty = f"{name}, row ", Index(rows.index([])), FROM_0
+        raise InputError(*empty, " is empty: write null for each ", SAMPLE, " that is missing.")
+    names = [] if are_samples else _names_in_first_row(rows, name)
+    has_names, is_csv = bool(names), bool(names) and len(lines) > 0
     if not has_names:
-        rows = [_names_of_grid(rows, name, unnamed, are_samples), *rows]
-    names = [str(cell).strip() for cell in rows[0]]
-    _refuse_bad_rows(rows, name, names, has_names, lines)
+        names = [f"sample {i}" for i in range(1, max(map(len, rows), default=0) + 1)]
+        rows = [names, *rows]
+    least = len(names) if is_csv and not sample_columns(names) else 0
+    for index, row in enumerate(rows[1:], start=1):
+        if problem := _problem_of_row(row, names, least, has_names):
+            place = f"line {lines[index]}" if is_csv else f"row {index}"
+            raise ValueError(f"{name}, {place}: {problem}")
     columns = map(list, itertools.zip_longest(names, *rows[1:], fillvalue=_ABSENT))
-    known["is_matrix"] = not has_names and unnamed != "references"
+    known["is_matrix"] = not has_names
     return table_of_columns({x: column for x, *column in columns}, name, **known)
 
 
-def _refuse_bad_rows(
-    rows: Sequence[CellsOfRow],
-    title: str,
-    names: Sequence[str],
-    has_names: bool,
-    lines: Sequence[int],
-) -> None:
-    """Raise a ValueError if two names are equal, or if a row repeats them or has too many cells.
+def _problem_of_row(row: CellsOfRow, names: Sequence[str], least: int, has_names: bool) -> str:
+    """Return what is wrong with a row: too few cells, too many, or the names again; or ""."""
+    if not least <= len(row) <= len(names):
+        problem = f"{len(row)} cells, but line 1 has {len(names)}."
+        if len(names) == 1:
+            problem += " If lines above the table are its title or comments, remove them."
+        return problem
+    is_alike = has_names and str(row[-1]).strip() == names[-1]  # which is fast
+    if is_alike and [str(x).strip("\ufeff ") for x in row] == names and not all(map(is_value, row)):
+        return "the names of line 1 occur again: leave them out."
+    return ""
 
-    `has_names` says whether the first row has the `names` in the source. In CSV with names, whose
-    rows begin at `lines`, too few cells are an error unless columns have a sample each.
+
+def _names_in_first_row(rows: Sequence[CellsOfRow], title: str) -> list[str]:
+    """Return the names of the columns in the first row; [] and a warning if it has samples.
+
+    A ValueError is raised if two names are equal, or if the first row may number the samples.
     """
-    if twice := [x for x, number in Counter(names).items() if number > 1]:
-        raise ValueError(
-            f"{title}, line 1: two columns have the same name, {twice[0][:60]!r}. Each needs a "
-            f"name of its own: columns with a sample each are sample_1, sample_2, .."
-        )
-    has_lines = has_names and len(lines) > 0  # Rows without names are not numbered as in `lines`.
-    least = len(names) if has_lines and not sample_columns(names) else 0
-    for index, row in enumerate(rows[1:], start=1):
-        problem = ""
-        if not least <= len(row) <= len(names):
-            problem = f"{len(row)} cells, but line 1 has {len(names)}."
-            if len(names) == 1:
-                problem += " If lines above the table are its title or comments, remove them."
-        elif has_names and str(row[-1]).strip() == names[-1] and _has_names(row, names):
-            problem = "the names of line 1 occur again: leave them out."
-        if problem:
+    if not rows or not _is_first_sample(rows):
+        names = [str(cell).strip() for cell in rows[0]] if rows else []
+        if twice := [x for x, number in Counter(names).items() if number > 1]:
             raise ValueError(
-                f"{title}, {f'line {lines[index]}' if has_lines else f'row {index}'}: {problem}"
+                f"{title}, line 1: two columns have the same name, {twice[0][:60]!r}. Each needs a "
+                f"name of its own: columns with a sample each are sample_1, sample_2, .."
             )
-
-
-def _has_names(row: CellsOfRow, names: Sequence[str]) -> bool:
-    """Return whether a row has the names of the columns, and these are no values."""
-    return [str(x).strip("\ufeff ") for x in row] == names and not all(map(is_value, row))
-
-
-def _names_of_grid(
-    rows: Sequence[CellsOfRow], name: str, unnamed: str, are_samples: bool
-) -> list[str]:
-    """Return names for columns without names, "reference" or "sample 1" and so on, and warn.
-
-    A ValueError is raised if the first row may be numbers of samples.
-    """
-    first = ["reference"] if unnamed == "references" else []
-    if not (are_samples or first) and len(rows[0]) > 2 and sample_columns(rows[0]):
+        return names
+    if len(rows[0]) > 2 and sample_columns(rows[0]):
         raise ValueError(
-            f"{name}: the first row, {', '.join(map(str, rows[0][:4]))}, .., can number the "
+            f"{title}: the first row, {', '.join(map(str, rows[0][:4]))}, .., can number the "
             f"samples or hold those of a question. Write a row above it: sample_1, sample_2, .."
         )
-    if first or not are_samples:
-        what = "reference and samples" if first else "outcomes"
-        warnings.warn(f"{name}: the columns have no names. They are read as {what}.", stacklevel=3)
-    samples = range(1, max(map(len, rows)) - len(first) + 1)
-    return [*first, *(f"sample {index}" for index in samples)]
-
-
-def sample_columns(head: Iterable[Any]) -> list[int]:
-    """Return the indices of the columns that hold a sample each, by their names; [] if none does.
-
-    Such names are 1, 2, .. or sample_1, sample_2, .., with numbers from 0 or 1.
-    """
-    names = [str(name) for name in head]
-    numbered: dict[str, dict[int, int]] = {}  # the number in each name, by text and index
-    for index, name in enumerate(names):
-        match = re.fullmatch(r"([a-z_ ]*?)[ _-]?(\d{1,5})", name.strip().lower())
-        if match and match[1] in _NUMBERED:
-            numbered.setdefault(match[1], {})[index] = int(match[2])
-    for text, number_at in numbered.items():
-        numbers = list(number_at.values())
-        in_order = numbers in ([*range(len(numbers))], [*range(1, len(numbers) + 1)])
-        # Rewards such as 1, 0.5, 0.25 and outcomes such as 0, 1 are numbers too.
-        words = {word(name) for index, name in enumerate(names) if index not in number_at}
-        if in_order and (text or words <= {""} or not _USUAL.isdisjoint(words)):
-            return list(number_at)
+    warnings.warn(f"{title}: the columns have no names. They are read as outcomes.", stacklevel=4)
     return []
 
 
-def names_columns(head: Sequence[Any], below: Sequence[CellsOfRow], unnamed: str = "") -> bool:
-    """Return whether the first row of a table names its columns, given also the rows below it.
+def sample_columns(head: Iterable[Any]) -> list[str]:
+    """Return the first columns that hold a sample each by their names, or []."""
+    return next(iter(_numbered_columns(list(map(str, head))).values()), [])
 
-    It does unless all its cells are values. 1, 2, 3 are names above outcomes and words.
+
+def _numbered_columns(names: Sequence[str]) -> dict[str, list[str]]:
+    """Return the columns that hold a sample each by their names, by the text before the numbers.
+
+    Such names are 1, 2, .. or sample_1, sample_2, .., with numbers from 0 or 1.
     """
-    if unnamed == "references":
-        return False
+    numbered: dict[str, dict[str, int]] = {}  # the number in each name, by text and name
+    for name in names:
+        match = re.fullmatch(r"([a-z_ ]*?)[ _-]?(\d{1,5})", name.strip().lower())
+        if match and match[1] in _NUMBERED:
+            numbered.setdefault(match[1], {})[name] = int(match[2])
+    columns = {}
+    for text, number_of in numbered.items():
+        numbers = list(number_of.values())
+        in_order = numbers in ([*range(len(numbers))], [*range(1, len(numbers) + 1)])
+        # Rewards such as 1, 0.5, 0.25 and outcomes such as 0, 1 are numbers too.
+        words = set(map(word, {*names} - number_of.keys()))
+        if in_order and (text or words <= {""} or not _USUAL.isdisjoint(words)):
+            columns[text] = list(number_of)
+    return columns
+
+
+def _is_first_sample(rows: Sequence[CellsOfRow]) -> bool:
+    """Return whether the first row of a table has samples, and does not name the columns.
+
+    All its cells are values, and not 1, 2, 3 above outcomes and words.
+    """
+    head, below = rows[0], rows[1:]
     if not all(map(is_value, head)):
-        return True
+        return False
     others = {text for row in below for text in map(word, row) if text}
     has_several = sum(map(bool, map(word, head))) > 2
     are_words = all(isinstance(number_in(text), str) for text in others)
-    is_name = are_words or (has_several and others <= {"0", "1"})
-    return is_name and bool(sample_columns(head))
+    may_be_below = are_words or (has_several and others <= {"0", "1"})
+    return not (may_be_below and sample_columns(head))
 
 
 def is_value(cell: Any) -> bool:
@@ -251,74 +237,79 @@ def with_sample_lists(
     The second value is a dict from the role of the new column to its name. It is empty, and the
     table unchanged, if there are no such columns, or if another column has samples or counts.
     """
-    samples = _sample_names(table, named)
-    if not samples:
+    ways = _ways_to_read(table, named, options)
+    role, samples = next(iter(require_one_way(table, ways).arguments.items())) if ways else ("", "")
+    if not isinstance(samples, tuple):
         return table, {}
     columns = {x: cells for x, cells in table.columns.items() if x not in samples}
-    rows = zip(*(table.columns[x] for x in samples), strict=True)
-    lists = [[x for x in row if x is not _ABSENT] for row in rows]
-    ways = _ways_to_read(samples, lists, columns, named, options)
     title = samples[0] if len(samples) == 1 else f"{samples[0]} to {samples[-1]}"
-    roles = require_one_way(table, ways).arguments
-    return table.with_columns({**columns, title: lists}), dict.fromkeys(roles, title)
+    return table.with_columns({**columns, title: _lists_in(table, samples)}), {role: title}
 
 
-def _sample_names(table: Table, named: ColumnsByRole) -> list[str]:
-    """Return the columns that hold a sample each; [] if other columns have samples or counts."""
+def _lists_in(table: Table, names: Sequence[str]) -> list[list[Any]]:
+    """Return a list of the entries of each row in some columns, without those that it lacks."""
+    rows = zip(*(table.columns[x] for x in names), strict=True)
+    return [[x for x in row if x is not _ABSENT] for row in rows]
+
+
+def _ways_to_read(table: Table, named: ColumnsByRole, options: ReadingOptions) -> list[Way]:
+    """Return the readings of columns that hold a sample each; [] if others have samples or counts.
+
+    The caller names them, or their names are numbered alike.
+    """
     for role in ("predictions", "outcomes"):
         if isinstance(named.get(role), tuple):
-            return list(named[role])
+            return _ways_of_samples(table, role, named[role], named, options)
     if table.layout or {"predictions", "outcomes", "n", "correct", "counts"} & named.keys():
         return []
-    names = list(table.columns)
-    samples = [names[index] for index in sample_columns(names)]
-    rest = [name for name in names if name not in samples]
+    numbered = _numbered_columns([*table.columns])
+    taken = {*itertools.chain(*numbered.values())}
+    rest = [name for name in table.columns if name not in taken]
     outcomes = columns_named(rest, COLUMN_NAMES["outcomes"])
-    if len(samples) > 1 and outcomes:
-        ways = [Way({"outcomes": name}) for name in outcomes]
-        require_one_way(table, [Way({"predictions": tuple(samples)}), *ways])
-    return [] if outcomes or columns_named(rest, COLUMN_NAMES["predictions"]) else samples
+    if columns_named(rest, COLUMN_NAMES["predictions"]) or (outcomes and len(taken) < 2):
+        return []
+    ways = []
+    for text, samples in numbered.items():
+        ways += _ways_of_samples(table, text, tuple(samples), named, options)
+    return [*ways, *(Way({"outcomes": name}) for name in outcomes if ways)]
 
 
-def _ways_to_read(
-    samples: Sequence[str],
-    rows: Sequence[Sequence[Any]],
-    others: Columns,
-    named: ColumnsByRole,
-    options: ReadingOptions,
+def _ways_of_samples(
+    table: Table, text: str, samples: tuple[str, ...], named: ColumnsByRole, options: ReadingOptions
 ) -> list[Way]:
     """Return what columns that hold a sample each may have: outcomes, samples to check, or counts.
 
-    The caller says it, a name such as correct_1, or a column of references among the `others`.
-    `rows` are their entries.
+    `text` is what the names have in common, such as correct, or the role that the caller names. A
+    column of references says that samples are to be checked.
     """
-    graded, checked = (Way({role: tuple(samples)}) for role in ("outcomes", "predictions"))
-    prefixes = {re.sub(r"_?\d+$", "", plain_name(name)) for name in samples}
-    if "outcomes" in named or ("predictions" not in named and prefixes <= _OUTCOMES):
+    graded, checked = (Way({role: samples}) for role in ("outcomes", "predictions"))
+    if text in _OUTCOMES:
         return [graded]
     if options.checker or "references" in named:
         return [checked]
-    references = [] if options.are_labels else columns_named(others, COLUMN_NAMES["references"])
+    others = () if options.are_labels else table.columns.keys() - {*samples}
+    references = columns_named(others, COLUMN_NAMES["references"])[:1]
     way = checked if references else graded
     if "predictions" in named:
         return [way]
-    return [*_doubts(samples, rows, [others[name] for name in references[:1]]), way]
+    if text in _ANSWERS and not (references or options.are_labels):
+        return [Way({**checked.arguments, "references": None}, "samples to be checked"), graded]
+    return [*_doubts(table, samples, references), way]
 
 
-def _doubts(
-    samples: Sequence[str], rows: Sequence[Sequence[Any]], references: Sequence[Sequence[Any]]
-) -> list[Way]:
-    """Return other readings of columns with a sample each, by their entries in `rows`.
+def _doubts(table: Table, samples: tuple[str, ...], references: Sequence[str]) -> list[Way]:
+    """Return other readings of columns with a sample each, by their entries.
 
     If all of these are outcomes, but the references are not, they may be graded. Columns 0 and 1
     may count the samples with these outcomes, if no row has words or only zeros.
     """
-    ways, outcomes = [], [[*map(as_outcome, row)] for row in rows]
-    are_numbers = not any(isinstance(x, bool) for x in flat(outcomes))
-    if [*samples] == ["0", "1"] and are_numbers and all(map(any, outcomes)):
-        ways.append(Way({"counts": ("0", "1")}))
-    if references and _are_binary(flat(rows)) and not _are_binary(references[0]):
-        ways.append(Way({"outcomes": tuple(samples)}))
+    ways, rows = [], [[*map(as_outcome, row)] for row in _lists_in(table, samples)]
+    are_numbers = not any(isinstance(x, bool) for x in flat(rows))
+    if samples == ("0", "1") and are_numbers and all(map(any, rows)):
+        ways.append(Way({"counts": samples}))
+    are_binary = [_are_binary(flat(x)) for x in (rows, *(table.columns[x] for x in references))]
+    if are_binary == [True, False]:
+        ways.append(Way({"outcomes": samples}))
     return ways
 
 

@@ -23,6 +23,7 @@ from .words import (
     as_whole_number,
     entry_text,
     first_entries,
+    flat,
     is_missing,
     number_in,
     word,
@@ -121,8 +122,7 @@ def missing_answers(table: Table, answers: Sequence[Any], references: Sequence[A
 
     An empty cell of CSV is missing too. A word that is the reference of some question is an answer.
     """
-    known = itertools.chain(*(x if isinstance(x, list) else [x] for x in references))
-    words = MISSING_WORDS - {word(x) for x in known if isinstance(x, str)}
+    words = MISSING_WORDS - {word(x) for x in flat(references) if isinstance(x, str)}
     if table.is_csv:
         answers = [None if x == "" else x for x in answers]
     return [
@@ -147,9 +147,8 @@ def settle_missing(
     if None not in samples and len({*question_of}) == len(ids):
         return samples, every, ""
     numbers = _Numbers(reading, question_of, len(ids))
-    rule, why = missing or "", ""
-    if layout:
-        rule, why = missing or layout.missing, f", {layout.why}" if layout.why else ""
+    rule = missing or (layout.missing if layout else "")
+    why = f", {layout.why}" if layout and layout.why else ""
     if missing != "drop":
         _refuse_undecided(reading, numbers, ids, rule)
     if rule == "incorrect":
@@ -159,12 +158,13 @@ def settle_missing(
     if not kept:
         number = sum(numbers.missing)
         raise ValueError(f"{title} has no sample that is scored: all {number} are missing.")
-    note = f"{sum(numbers.missing[kept])} more not scored{why}"
+    others = sum(numbers.missing[kept])
+    notes = [f"{others} more not scored{why}"] if others else []
     if empty := [text_of_ids(ids[question]) for question in numbers.empty]:
         left = f"{len(empty)} of {len(ids)} questions have no sample that is scored, and are left"
         warnings.warn(f"{title}: {left} out: {first_entries(empty, 10)}.", stacklevel=2)
-        note += f"; {left} out"
-    return samples, kept, note
+        notes.append(f"{left} out")
+    return samples, kept, "; ".join(notes)
 
 
 def _filled(samples: Sequence[Any], written: Sequence[Any] | None) -> list[Any]:

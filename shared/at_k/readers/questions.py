@@ -16,7 +16,7 @@ from .names import columns_named, plain_name, shown_name
 from .roles import columns_of_role, question_columns, whole_numbers
 from .samples import Reading
 from .settings import are_parts
-from .table import FILE, FILES, ROW, SelectionError, Table, Way, list_columns, pairs_of
+from .table import FILE, FILES, ROW, SelectionError, Table, Way, list_columns
 from .words import NO_ID, WORDS, entry_text, word
 
 # --- 2. What identifies a question ------------------------------------------------------------
@@ -67,9 +67,7 @@ def _free_key(reading: Reading) -> tuple[str, ...]:
             has_samples = columns_of_role(reading.table, "predictions")
             names = ("item",) if has_samples else ("item", "answer")
             key = tuple(columns_named(reading.table.columns, names)[:1])
-        pairs = pairs_of(reading.columns)
-        taken = {name for role, name in pairs if role not in usual.PER_QUESTION}
-        key = tuple(name for name in key if name not in taken)
+        key = tuple(name for name in key if name not in reading.used_by_samples)
     return key or ((ROW,) if ROW in reading.table.columns else ())
 
 
@@ -274,6 +272,10 @@ _NUMBERED_RUN = re.compile(
 _TIME = re.compile(r"\d{4}[-_]?\d\d[-_]?\d\d[t_-]+\d\d[-:_.]?\d\d([-:_.]?\d\d)?([.-]\d+)?(?!\d)")
 """A date with a time of day. A date alone may be the version of a model."""
 _LAST_NUMBER = re.compile(r"(?:^|(?<=[-_/]))([a-z]*|\d+b)_(\d+)(?=(?:\.[a-z][a-z\d]*)*$)")
+_NO_RUNS = (
+    usual.SETTINGS | usual.PARTS | usual.OF_QUESTION | {"epoch", "ckpt", "exp", "shot", "set"}
+)
+"""Words before the number of a file that is no repeated run, as in epoch_1 and prompt_2."""
 _LEAST_PLAIN_ROWS = 20
 
 
@@ -323,7 +325,7 @@ def are_repeated_runs(names: Sequence[str]) -> bool:
     if len({*masked}) == 1:
         return True
     ends = [end for name in masked if (end := _LAST_NUMBER.search(name))]
-    numbers = sorted(int(end[2]) for end in ends if end[1] not in usual.SETTINGS | usual.PARTS)
+    numbers = sorted(int(end[2]) for end in ends if end[1] not in _NO_RUNS)
     are_alike = len({_LAST_NUMBER.sub("#", name) for name in masked}) == 1
     return are_alike and numbers in ([*range(len(names))], [*range(1, len(names) + 1)])
 

@@ -19,9 +19,6 @@ from .missing import CHOICES
 from .names import PER_QUESTION, PER_SAMPLE
 from .words import as_outcome, number_in
 
-FIRST_COLUMN = "column 1"
-"""The value of `references` if the columns have no names and the first has the references."""
-
 
 @dataclass(frozen=True)
 class ReadingOptions:
@@ -37,7 +34,6 @@ class ReadingOptions:
         has_labels: whether outcomes are labels, such as verdicts or categories, which are kept as
             they are written.
         in_order: whether single samples are needed, in their order, so that none may be counted.
-        unnamed: "references" if the columns have no names and the first holds the references.
     """
 
     columns: Mapping[str, Any] = field(default_factory=dict)
@@ -56,7 +52,6 @@ class ReadingOptions:
     checker: Any = None
     has_labels: bool = False
     in_order: bool = False
-    unnamed: str = ""
 
     @property
     def graded_by(self) -> str:
@@ -87,8 +82,6 @@ def make_reading(**options: Any) -> ReadingOptions:
     Arguments that are no attributes of `ReadingOptions` are columns by their role. One that is None
     is found by a usual name, except those of samples, which have to be named.
     """
-    if options.get("references") == FIRST_COLUMN:
-        options |= {"references": "reference", "unnamed": "references"}
     names = {field.name for field in fields(ReadingOptions)} & options.keys()
     known = {name: x for name in names if (x := options.pop(name)) is not None}
     for name, check in _CHECKS.items():

@@ -12,7 +12,7 @@ import itertools
 import re
 import warnings
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 from ..core.checks import InputError, short
@@ -57,8 +57,13 @@ _INPUTS = ("input", "inputs", "query", "question_text", "problem_statement")
 _SUMMARIES = ("results", "summary", "scores", "metrics", "aggregate")
 """Names of objects with the scores of whole runs, in files that have no samples."""
 
+_MOST_PATHS = 8  # in a message
+_ENDS_IN_NUMBER = re.compile(r"[^@]*\d").fullmatch  # without pass@1
+
 _COUNTS = "each row counts the samples of a question"
 _ONE_SAMPLE = "each row is one sample"
+_GOLD = "the column has correct answers"
+_VERDICT = "already graded"
 _OFTEN = "each row is a sample that occurs so often"
 
 
@@ -208,7 +213,8 @@ def require_one_way(table: Table, ways: Sequence[Way]) -> Way:
             distinct.append(way)
     if len(distinct) > 1:
         raise SelectionError(
-            f"{table.title} can be read in {len(distinct)} ways, which may give different scores.",
+            f"{table.title} can be read in {len(distinct)} ways by the names of its columns, which "
+            f"may give different scores.",
             distinct,
         )
     return distinct[0]
@@ -238,28 +244,50 @@ def _no_samples(table: Table, has_references: bool, graded_by: str) -> Selection
             [Way({"where": {"task": task}}) for task in tasks] if len(tasks) > 1 else (),
         )
     problem = "There is no column with a usual name for samples, nor sample_1, sample_2, .."
-    rows, summaries = _objects_inside(table)
-    if rows:
-        problem += f" It is one object of JSON, with several objects in {', '.join(rows)}."
-        return SelectionError(problem, [Way({"records": name}) for name in rows])
+    if ways := _ways_inside(table):
+        names = ", ".join(way.arguments["records"] for way in ways)
+        problem += f" It is one object of JSON, with several objects in {names}."
+        return SelectionError(problem, ways)
+    summaries = {*_SUMMARIES} & {*table.columns} if table.is_object else ()
     if summaries:
         problem += (
-            f" In {summaries[0]} there are scores of whole runs: give the file of their samples, "
+            f" In {min(summaries)} there are scores of whole runs: give the file of their samples, "
             f"such as samples_*.jsonl of lm-eval or details_*.parquet of lighteval."
         )
+    if len(list(filter(_ENDS_IN_NUMBER, table.columns))) > 1:
+        columns += " If several have a sample each, name all of them."
     roles = ("predictions",) if has_references else ("predictions", "outcomes", "counts")
     return SelectionError(f"{problem} {columns}", roles)
 
 
-def _objects_inside(table: Table) -> tuple[list[str], list[str]]:
-    """Return the keys of rows and of scores in a table of one JSON object; else two empty lists."""
-    inside = {name: cells[0] for name, cells in table.columns.items()} if table.is_object else {}
-    objects = {name: x for name, x in inside.items() if isinstance(x, dict)}
-    rows = [name for name, x in inside.items() if is_list_of(x, dict)]
-    summaries = [name for name in _SUMMARIES if name in objects]
-    if not (rows or summaries):
-        rows = [name for name, x in objects.items() if is_list_of([*x.values()], dict)]
-    return rows, summaries
+def _ways_inside(table: Table) -> list[Way]:
+    """Return a way for each list or object of rows inside of the only object of a table of JSON."""
+    is_one = table.is_object and table.size == 1
+    record = {name: cells[0] for name, cells in table.columns.items()} if is_one else {}
+    paths = itertools.islice(_paths_to_rows(record), _MOST_PATHS)
+    return [Way({"records": path}) for path in paths]
+
+
+def _paths_to_rows(record: Mapping[str, Any], path: str = "") -> Iterator[str]:
+    """Yield the dotted path of each list of objects inside of an object, or object of rows."""
+    for name, inner in record.items():
+        if is_list_of(inner, dict) or (isinstance(inner, dict) and _has_rows(name, inner)):
+            yield path + name
+        elif isinstance(inner, dict):
+            yield from _paths_to_rows(inner, f"{path}{name}.")
+
+
+def _has_rows(name: str, record: Mapping[str, Any]) -> bool:
+    """Return whether an object has two or more lists of rows, or rows that share a column.
+
+    Rows in `_SUMMARIES` are scores of whole runs, unless that column has a usual name.
+    """
+    rows = [*record.values()]
+    if len(rows) < 2 or not is_list_of(rows, dict):
+        return len(rows) > 1 and all(is_list_of(x, dict) for x in rows)
+    shared = set.intersection(*map(set, rows))
+    known = [*itertools.chain(*usual.COLUMN_NAMES.values())]
+    return bool(columns_named(shared, known) if name in _SUMMARIES else shared)
 
 
 # --- Readings by name, and doubts about them --------------------------------------------------
@@ -324,8 +352,20 @@ def _with_doubts(
     if any(doubts):  # samples alone need references
         needed = Way({"references": None}, "samples to be checked")
         ways = [needed if [*way.arguments] == ["predictions"] else way for way in ways]
-    scores = columns_named(table.columns, usual.SCORES)[:1]
-    return [*ways, *itertools.chain(*doubts)] or _ways_of_scores(table, scores)
+    return _with_rows_inside(table, [*ways, *itertools.chain(*doubts)])
+
+
+def _with_rows_inside(table: Table, ways: Sequence[Way]) -> list[Way]:
+    """Return the `ways` to read a table, beside those to the rows inside of one object of JSON.
+
+    Without any way to its samples, scores may be read as outcomes if there are no rows inside.
+    """
+    inside = _ways_inside(table)
+    paths = {path for way in inside for path in way.arguments.values()}
+    ways = [way for way in ways if paths.isdisjoint(way.arguments.values())]
+    if not (ways or inside):
+        return _ways_of_scores(table, columns_named(table.columns, usual.SCORES)[:1])
+    return [*inside, *ways] if ways else []
 
 
 def _doubts(
@@ -347,13 +387,13 @@ def _doubts(
         outcome = arguments["outcomes"]
         return [*_gold_answers(table, outcome, references), *_rivals(table, outcome, verdicts)]
     if "references" in arguments or "predictions" not in arguments:
-        return [Way({"outcomes": name}) for name in verdicts]
+        return [Way({"outcomes": name}, _VERDICT) for name in verdicts]
     samples = arguments["predictions"]
     if verdicts:
         return _ways_of_scores(table, [*verdicts, samples])
     is_single = plain_name(samples) in usual.SINGLE and not options.has_labels
     are_numbers = any(isinstance(x, (int, float)) for x in table.columns[samples])
-    return [Way({"outcomes": samples})] if is_single and are_numbers else []
+    return [Way({"outcomes": samples}, _VERDICT)] if is_single and are_numbers else []
 
 
 def _ways_of_scores(table: Table, names: Sequence[str]) -> list[Way]:
@@ -397,7 +437,7 @@ def _rivals(table: Table, outcome: str, verdicts: Sequence[str]) -> list[Way]:
         pairs = [pair for pair in zip(outcomes, others, strict=False) if None not in pair]
         differ = len(outcomes) != len(others) or any(x != y for x, y in pairs)
         if differ and (are_binary or plain_name(name) in usual.VERDICTS):
-            rivals.append(Way({"outcomes": name}))
+            rivals.append(Way({"outcomes": name}, f"differs from {shown_name(outcome)}"))
     return rivals
 
 
@@ -413,7 +453,7 @@ def _gold_answers(table: Table, outcome: str, references: Sequence[str]) -> list
         isinstance(x, bool) for x in flat(cells) if x is not None
     )
     return [
-        Way({"predictions": name, "references": outcome})
+        Way({"predictions": name, "references": outcome}, _GOLD)
         for name in (answers if {*references} <= {*answers} else ())
         if name != outcome and has_lists(cells) == has_lists(table.columns[name])
         if may_be_texts or _are_shares(table.columns[name])

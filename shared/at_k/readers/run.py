@@ -49,7 +49,15 @@ Names = str | Sequence[str]
 """The name of a column, or of several."""
 
 
-COLUMNS = ("n", "correct", *usual.PER_QUESTION[1:], *usual.PER_SAMPLE, "finish", "options")
+COLUMNS = (
+    "n",
+    "correct",
+    "counts",
+    *usual.PER_QUESTION[1:],
+    *usual.PER_SAMPLE,
+    "finish",
+    "options",
+)
 """The roles whose columns the argument `columns` of `read` may name."""
 
 
@@ -104,8 +112,7 @@ def read(
     references: str | Mapping[Any, Any] | Sequence[Any] | None = None,
     questions: Names | None = None,
     groups: str | None = None,
-    counts: Names | Mapping[Any, str] | None = None,
-    columns: Mapping[str, str] | None = None,
+    columns: Mapping[str, Any] | None = None,
     where: Mapping[str, Any] | None = None,
     pool: Names = (),
     missing: str | None = None,
@@ -135,16 +142,15 @@ def read(
         outcomes: the column of already-graded outcomes, or several with an outcome each.
         references: the column to check the samples against. If the log has none: a dict with the
             reference of each question, a list with the reference of each row, or a file with
-            columns of questions and references; FILE:COLUMN names one of several. "column 1" is
-            the first column of a table without names.
+            columns of questions and references; FILE:COLUMN names one of several.
         questions: the column with the id of the question, or several that identify it together.
         groups: the column of groups. A setting, such as the strategy of a prompt, gives a group
             for each of its values.
-        counts: the columns of numbers of samples, one for each category 0, 1, .., in this order, or
-            named by their outcomes, such as 0, 0.5 and 1; or a dict with the column of each
-            outcome. A single column has the number of times that the sample of its row occurs.
         columns: further columns, by what they have: {"clusters": "repo"}. Of counts, "n" and
-            "correct"; of questions, "R0", "clusters", "question_weights" and "options" (which join
+            "correct", or "counts" (a list of the columns of numbers of samples, one for each
+            category 0, 1, .., or named by their outcomes, such as 0, 0.5 and 1; a dict with the
+            column of each outcome; or the column that says how often the sample of its row
+            occurs); of questions, "R0", "clusters", "question_weights" and "options" (which join
             the references, for `choice`); of samples, "labels" (what a person says of some: 1, 0 or
             nothing), "picked_by" (the scores that pick one of k samples), "vote_weights", and
             "finish" (why a response ended).
@@ -181,6 +187,10 @@ def read(
         >>> run.ids
         ['q1', 'q2']
     """
+    if isinstance(source, Run):
+        raise TypeError(
+            "source is a Run, which has been read: compute and compare take it as it is."
+        )
     if not isinstance(columns, Mapping | None):
         raise TypeError(
             f"columns is {short(columns)}: it is a dict such as {{'clusters': 'repo'}}."
@@ -195,7 +205,6 @@ def read(
             references=references,
             questions=questions,
             groups=groups,
-            counts=counts,
             where=where,
             pool=pool,
             missing=missing,
@@ -218,20 +227,18 @@ def _in_python(way: Way) -> str:
         return f"the list in {way.arguments['records']} itself"
     if "split" in way.arguments:
         return "one split, as datasets.load_dataset(name, split=..) returns it"
-    further = {role: x or ".." for role, x in way.arguments.items() if role in COLUMNS}
-    arguments = {role: x for role, x in way.arguments.items() if role not in COLUMNS}
-    arguments |= {"columns": further} if further else {}
-    typed = ", ".join(
-        name if value is None else f"{name}={_literal(value)}" for name, value in arguments.items()
-    )
-    return f"{typed} ({way.meaning})" if way.meaning else typed
-
-
-def _literal(value: Any) -> str:
-    """Return the value of an argument as Python code; ".." stands for any value."""
-    if isinstance(value, tuple):
-        return repr(value[0] if len(value) == 1 else list(value))
-    return value if value == ".." else repr(value)
+    typed, further = [], {}
+    for role, value in way.arguments.items():
+        if isinstance(value, tuple):
+            value = value[0] if len(value) == 1 else list(value)
+        if role in COLUMNS:
+            further[role] = value or ".."
+        elif value is None:
+            typed.append(role)
+        else:
+            typed.append(f"{role}={'..' if value == '..' else repr(value)}")
+    typed += [f"columns={further}"] if further else []
+    return ", ".join(typed) + (f" ({way.meaning})" if way.meaning else "")
 
 
 def read_run(source: Any, **options: Any) -> Run:

@@ -82,6 +82,12 @@ class Reading:
         return {name for _, name in pairs_of(self.columns)}
 
     @property
+    def used_by_samples(self) -> set[str]:
+        """The names of the columns that have a role, other than those of `PER_QUESTION`."""
+        pairs = pairs_of(self.columns)
+        return {name for role, name in pairs if role not in usual.PER_QUESTION}
+
+    @property
     def named_key(self) -> tuple[str, ...]:
         """The columns of the key; () if they are not columns of the source but were added."""
         is_numbered = self.key == (ROW,) or self.options.group_size is not None
@@ -190,9 +196,7 @@ def _parse_lists(reading: Reading, name: str) -> None:
                 f"is one sample, a column has to identify its question."
             )
             raise SelectionError([*table.row_place(row), problem], ["questions"])
-        pairs = pairs_of(reading.columns)
-        others = {x for role, x in pairs if role not in usual.PER_QUESTION}
-        parsed: Columns = {x: as_lists(table.columns[x]) for x in others}
+        parsed: Columns = {x: as_lists(table.columns[x]) for x in reading.used_by_samples}
         reading.table = table.with_columns({**table.columns, **parsed, name: lists})
 
 
@@ -201,7 +205,7 @@ def _lists_in(samples: Sequence[Any]) -> list[list[Any] | None]:
 
     Return [] if samples are no texts or all empty, or if no list has entries and a text lacks "[".
     """
-    texts = [x for x in samples if x]
+    texts = list(filter(None, samples))
     if not texts or not all(isinstance(x, (str, type(None))) for x in samples):
         return []
     lists = [parse_list(x) if x else [] for x in samples]
@@ -353,10 +357,10 @@ def _leave_out_missing(reading: Reading) -> None:
 
     Samples that were cut off are looked for only if the caller says how they count.
     """
-    samples, columns = reading.samples, reading.columns
+    samples = reading.samples
     result = samples["samples"]
-    used = [name for role, name in columns.items() if role not in usual.PER_QUESTION]
-    if failed := failed_rows(reading.table, used):  # also by a column such as status that groups
+    # A column such as status may say so also if it has the groups.
+    if failed := failed_rows(reading.table, reading.used_by_samples):
         pairs = zip(reading.row_of, result, strict=True)
         result = [None if row in failed else x for row, x in pairs]
     if "verdicts" in samples:

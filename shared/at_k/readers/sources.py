@@ -279,7 +279,7 @@ def _table_of_bytes(
     if suffix == ".eval":
         table = table_of_rows([eval_log(data, name)], name)
     else:
-        table = parse_file(name, data, suffix, reading.unnamed)
+        table = parse_file(name, data, suffix)
     return _finished(table, reading, path)
 
 
@@ -301,7 +301,7 @@ def _rows_inside(table: Table, reading: ReadingOptions) -> Table:
     cells = with_fields(table, [("records", path)]).columns[path]
     if len(cells) == 1 and isinstance(cells[0], dict):
         return _table_of_object(cells[0], table_of_rows(cells, table.title), reading)
-    return table_of_records(list(_rows_in_lists(cells)), f"{table.title}, {path}", reading.unnamed)
+    return table_of_records(list(_rows_in_lists(cells)), f"{table.title}, {path}")
 
 
 def _rows_in_lists(cells: Any) -> Iterator[Any]:
@@ -328,52 +328,47 @@ def _table_of_object(record: Record, table: Table, reading: ReadingOptions) -> T
     title = table.title
     if is_arc(record):
         return read_layout(ARC, table_of_rows([record], title))
-    record = _with_counts(record)
-    if (rows := _rows_in(record)) is not None:
+    if rows := _rows_of_tool(record):
         return table_of_rows(rows, title)
-    if (columns := _columns_and_data(record, title)) is not None:
-        return table_of_columns(columns, title)
-    if _has_column_names(record, reading):
+    columns, has_names = _columns_of_tool(record, title), _has_column_names(record, reading)
+    if columns is None and has_names:
         columns = _columns_in(record, table.is_line)
-        return table if columns is None else table_of_columns(columns, title)
-    _refuse_keys_of_samples(record, title, reading)
-    if (rows := _keyed_rows(record, title)) is None:
+    if columns is not None:
+        return table_of_columns(columns, title)
+    if has_names or not (rows := _rows_by_key(record, title, reading)):
         return table
     # The keys may be models, which only a reader of the first line can tell.
     origin = {"keys": f"object with the keys {first_entries(list(record), 4)}"}
     return replace(table_of_rows(rows, title), origin=origin)
 
 
-def _with_counts(record: Record) -> Record:
-    """Return the object with the columns n and correct, if it is a run as `read` returns it."""
-    counts = record.get("predictions")
-    if not isinstance(counts, dict) or counts.keys() != {"n", "correct"}:
-        return record
-    return {name: x for name, x in record.items() if name != "predictions"} | counts
+def _rows_of_tool(record: Record) -> list[Record]:
+    """Return the rows of an object as a tool writes it, or [].
 
-
-def _rows_in(record: Record) -> list[Record] | None:
-    """Return the rows of an object of a known shape, or None.
-
-    The server of the Hub writes `rows`, each with its `row`, and bigcode's harness lists
-    [number, row] by task.
+    The server of the Hub writes `rows`, each with its `row`, pandas `data` beside their `schema`,
+    and bigcode's harness lists [number, row] by task.
     """
-    if {"features", "rows"} <= record.keys() and is_list_of(record["rows"], dict):
-        return [x.get("row", x) for x in record["rows"]]
+    for beside, name in (("features", "rows"), ("schema", "data")):
+        if {beside, name} <= record.keys() and is_list_of(record[name], dict):
+            return [x.get("row", x) for x in record[name]]
     if all(is_list_of(x, list) for x in record.values()):
         entries = list(itertools.chain(*record.values()))
         if all(list(map(type, entry)) == [int, dict] for entry in entries):
             return [row for _, row in entries]
-    return None
+    return []
 
 
-def _columns_and_data(record: Record, title: str) -> dict[str, list[Any]] | None:
-    """Return the columns of an object of MLflow, W&B or pandas, or None if it has other keys.
+def _columns_of_tool(record: Record, title: str) -> Record | None:
+    """Return the columns of an object as a tool writes it, or None.
 
-    These write the names in `columns` and the rows in `data`.
+    MLflow, W&B and pandas write the names in `columns` and the rows in `data`. A run that `read`
+    returned may have the columns n and correct in `predictions`.
     """
+    counts = record.get("predictions")
+    if isinstance(counts, dict) and counts.keys() == {"n", "correct"}:
+        return {name: x for name, x in record.items() if name != "predictions"} | counts
     names, rows = record.get("columns"), record.get("data")
-    if not isinstance(names, list) or not is_list_of(rows, list):
+    if not (isinstance(names, list) and is_list_of(rows, list)):
         return None
     if any(len(row) != len(names) for row in rows):
         return None
@@ -382,7 +377,7 @@ def _columns_and_data(record: Record, title: str) -> dict[str, list[Any]] | None
     return {str(name): [row[i] for row in rows] for i, name in enumerate(names)}
 
 
-def _columns_in(record: Record, is_line: bool) -> dict[str, list[Any]] | None:
+def _columns_in(record: Record, is_line: bool) -> Record | None:
     """Return the columns of an object whose keys name them, or None if it is a single row.
 
     The values are lists, or objects with the same keys, such as {"correct": {"0": 1, "1": 0}}. The
@@ -405,40 +400,47 @@ def _has_column_names(keys: Iterable[Any], reading: ReadingOptions) -> bool:
     return any(plain_name(key) in _COLUMN_NAMES or key in known for key in map(str, keys))
 
 
-def _keyed_rows(record: Record, title: str) -> list[Record] | None:
-    """Return the rows of an object whose keys are ids or parts of a run; None for other objects.
+def _rows_by_key(record: Record, title: str, reading: ReadingOptions) -> list[Record]:
+    """Return the rows of an object whose keys are ids or parts of a run; [] for other objects.
 
-    Each value is a row, a list of rows, an outcome, or a list of samples.
+    Each value is a row, a list of rows, an outcome, an answer, or a list of samples.
     """
-    values = list(record.values())
-    if any(is_list_of(x, dict) for x in values):
-        return _rows_with_keys(record) if _are_lists_of_rows(values) else None
-    if None in values and any(isinstance(x, (dict, list)) for x in values):
-        kind_of_rows(values, title)  # raises an error that names the null
-    if not (is_list_of(values, dict) and set.intersection(*map(set, values))):
-        return _rows_of_samples(record, title)
-    if list(record) == list(map(str, range(len(record)))) and _have_ids(values):
-        return values  # by the index of a data frame
-    return _rows_with_keys({key: [row] for key, row in record.items()})
+    known = [x for x in record.values() if x is not None]
+    are_rows = is_list_of(known, dict)
+    if _is_name_of_rows(known) or (are_rows and not set.intersection(*map(set, known))):
+        return []  # facts about a run, and its rows
+    if len(known) < len(record) and (are_rows or is_list_of(known, list)):
+        kind_of_rows([*record.values()], title)  # raises an error that names the null
+    _refuse_keys_of_samples(record, title, reading)
+    if are_rows:
+        return _rows_with_keys({key: [row] for key, row in record.items()})
+    if known and all(is_list_of(x, dict) for x in known):
+        return _rows_with_keys(record)
+    return _rows_of_samples(record, title)
 
 
-def _are_lists_of_rows(values: Sequence[Any]) -> bool:
-    """Return whether all values of an object are lists of rows, each of one id or part.
+def _is_name_of_rows(values: Sequence[Any]) -> bool:
+    """Return whether an object has one key, such as "results", with an object or list of rows.
 
-    At least one value is a list of rows. Values that are not are facts about the run. A single key
-    of several rows without ids is taken for the name of their list, such as "results".
+    A list of rows without ids may have the samples of one question only if it has one row.
     """
-    is_name = len(values) == 1 and len(values[0]) > 1 and not _have_ids(values[0])
-    return not is_name and all(is_list_of(x, dict) for x in values)
+    if len(values) != 1:
+        return False
+    if isinstance(values[0], dict):
+        return is_list_of([*values[0].values()], dict)
+    return is_list_of(values[0], dict) and len(values[0]) > 1 and not _have_ids(values[0])
 
 
 def _rows_with_keys(rows_of: Mapping[str, list[Record]]) -> list[Record]:
     """Return the rows of all keys, each with its key in a column `id`.
 
-    If the rows have an id, the column is `key`, or `object.key` if they have that too.
+    If the rows have an id, the column is `key`, or `object.key` if they have that too. It is left
+    out if the keys are the index of a data frame.
     """
     rows, column = list(itertools.chain(*rows_of.values())), "id"
     if _have_ids(rows):
+        if list(rows_of) == list(map(str, range(len(rows)))):
+            return rows
         names = {plain_name(str(name)) for row in rows for name in row}
         column = "object.key" if "key" in names else "key"
     return [{column: key, **row} for key, own in rows_of.items() for row in own]
@@ -453,21 +455,20 @@ def _refuse_keys_of_samples(record: Record, title: str, reading: ReadingOptions)
     """Raise a SelectionError if the keys of an object may be models or samples, and no questions.
 
     They may be if they number samples, as sample_1 does, or if their values have samples by
-    question: lists of lists, or objects of outcomes or lists, whose keys are no names of columns.
+    question: lists of lists, which may also be the tests of samples, or objects of outcomes.
     """
     values = list(record.values())
     are_numbered = bool(sample_columns(record)) and not next(iter(record)).isdigit()
-    sizes = [len(x) for x in values if is_list_of(x, list)]
-    has_lists = len(sizes) == len(values) and max(sizes, default=0) > 1
+    has_lists = all(is_list_of(x, list) for x in values)
     objects = values if is_list_of(values, dict) else []
-    names = list(itertools.chain(*objects))
-    has_objects = _are_samples(objects, names, reading)
-    are_by_question = has_lists or has_objects
-    if not (are_numbered or are_by_question):
+    has_objects = bool(objects) and _have_samples(objects, reading)
+    if not (are_numbered or has_lists or has_objects):
         return
-    ways = [Way({"records": next(iter(record))}, "only these samples")][:are_by_question]
-    if names:
-        ways.append(Way({"outcomes": str(names[0])}, "each key is a question"))
+    ways = []
+    if has_lists or has_objects:
+        ways.append(Way({"records": next(iter(record))}, "only these samples"))
+    if objects:
+        ways.append(Way({"outcomes": str(next(iter(objects[0])))}, "each key is a question"))
     raise SelectionError(
         f"{title} has {'an object' if has_objects else 'a list'} for each of "
         f"{first_entries(list(record), 4)}: these can be questions, models or samples. Write a "
@@ -476,31 +477,31 @@ def _refuse_keys_of_samples(record: Record, title: str, reading: ReadingOptions)
     )
 
 
-def _are_samples(
-    objects: Sequence[Mapping[Any, Any]], names: Sequence[Any], reading: ReadingOptions
-) -> bool:
-    """Return whether there are objects of outcomes or lists, whose `names` are no columns."""
+def _have_samples(objects: Sequence[Record], reading: ReadingOptions) -> bool:
+    """Return whether objects have outcomes or lists alone, by keys that are no names of columns."""
+    names = list(map(str, itertools.chain(*objects)))
     entries = itertools.chain(*(x.values() for x in objects))
-    if not objects or any(isinstance(x, (dict, str)) for x in entries):
-        return False
-    return not any(map(is_verdict, map(str, names))) and not _has_column_names(names, reading)
+    are_columns = any(map(is_verdict, names)) or _has_column_names(names, reading)
+    return not are_columns and not any(isinstance(x, (dict, str)) for x in entries)
 
 
-def _rows_of_samples(record: Record, title: str) -> list[Record] | None:
-    """Return a row for each key, or None if a value is no outcome and no list of samples."""
-    values = [x[0] if is_list_of(x, list) and len(x) == 1 else x for x in record.values()]
-    are_lists, entries = is_list_of(values, list), list(flat(values))
-    types = set(map(type, entries))
-    if not are_lists and (len(values) < 2 or types & {dict, str}):
-        return None
-    _refuse_fractions(entries, record, title)
-    if not are_lists and any(x not in (0, 1, None) for x in values):
-        return None
-    role = "samples" if str in types else "outcomes"
+def _rows_of_samples(record: Record, title: str) -> list[Record]:
+    """Return a row for each key; [] if its values are not all lists, all texts, or all outcomes."""
+    values = list(record.values())
+    kinds, inner = ({*map(type, x)} - {type(None)} for x in (values, flat(values)))
+    are_lists, are_texts = kinds == {list}, kinds == {str}
+    if inner & {dict, str} and not (are_lists or are_texts):
+        return []
+    _refuse_fractions(flat(values), record, title)
+    if not are_lists and len(values) < 2:
+        return []
+    if not (are_lists or are_texts) and any(x not in (0, 1, None) for x in values):
+        return []
+    role = "samples" if str in inner else "outcomes"
     return [{"id": key, role: value} for key, value in zip(record, values, strict=True)]
 
 
-def _refuse_fractions(entries: Sequence[Any], record: Record, title: str) -> None:
+def _refuse_fractions(entries: Iterable[Any], record: Record, title: str) -> None:
     """Raise a ValueError if an entry of an object is a number such as 0.5."""
     floats = (x for x in entries if isinstance(x, float) and math.isfinite(x))
     fraction = next((x for x in floats if not x.is_integer()), None)

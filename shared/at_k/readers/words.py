@@ -147,7 +147,7 @@ def is_decimal_comma(text: str) -> bool:
 def _with_decimal_points(cells: Sequence[Any]) -> list[Any]:
     """Return cells with 0.5 for 0,5; a ValueError if others have a point, as thousands may."""
     texts = [x for x in cells if isinstance(x, str)]
-    commas = [x for x in texts if is_decimal_comma(x)]
+    commas = list(filter(is_decimal_comma, texts))
     points = [x for x in texts if "." in x and isinstance(number_in(x), float)]
     if commas and points:
         raise ValueError(
