@@ -395,8 +395,8 @@ def _number_of_result(text: str) -> str | None:
     words = [word.end() for word in _RESULT.finditer(text) if word.end() <= last]
     numbers = dict(_numbers_alone(text, max(words, default=0)))
     explaining = {end for match in _EXPLAINING.finditer(text) for end in match.span()}
-    forms = [numbers[x] for x in numbers if x not in explaining] or [*numbers.values()]
-    return forms[0] if forms and (words or len(forms) == 1) else None
+    starts = (numbers.keys() - explaining) or numbers.keys()
+    return numbers[min(starts)] if len(starts) == 1 or (words and starts) else None
 
 
 # --- References ---------------------------------------------------------------------------
