@@ -223,7 +223,13 @@ def test_a_response_ends_with_a_text_of_its_own():
     ("mark", "number"),
     [
         *(("\nQ: ", 30_000), ("<think>", 30_000), ("answer is ", 20_000)),
-        *(("[THINK]x[/THINK]", 9_000), ("\n", 30_000), (" \n", 20_000), (". (y)", 9_000)),
+        *(
+            ("[THINK]x[/THINK]", 9_000),
+            ("\n", 30_000),
+            (" \n", 20_000),
+            (". (y)", 9_000),
+            (". (9)", 3_000),
+        ),
     ],
 )
 def test_thousands_of_marks_are_read_as_three_in_linear_time(mark, number):

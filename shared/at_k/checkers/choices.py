@@ -211,13 +211,11 @@ def read_choice(text: str, options: Options, stop: Sequence[str] = ()) -> str | 
 
 def _chosen(text: str, options: Options) -> str | None:
     """Return the letter or word that the answer part of a response chooses, or None."""
-    find = (
-        (_letter_after, _letter_without_mark)
-        if options.letters
-        else (_word_after, _word_without_mark)
-    )
-    after, without_mark = (partial(function, options) for function in find)
-    return last_answer(_without_list(text).strip(), _ANSWER_MARK, after, without_mark)
+    after, without_mark = _word_after, _word_without_mark
+    if options.letters:
+        after, without_mark = _letter_after, _letter_without_mark
+    text = _without_list(text).strip()
+    return last_answer(text, _ANSWER_MARK, partial(after, options), partial(without_mark, options))
 
 
 def _without_list(text: str) -> str:

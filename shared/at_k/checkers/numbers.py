@@ -15,6 +15,7 @@ import unicodedata
 from collections.abc import Iterator, Sequence
 from decimal import MAX_EMAX, MAX_PREC, MIN_EMIN, Context, Decimal
 from fractions import Fraction
+from functools import partial
 
 from .responses import answer_part, boxed, last_answer, sentences
 
@@ -154,18 +155,15 @@ def _value(match: re.Match[str]) -> Decimal | Fraction | None:
     Return None for a list of digits such as 1,2,3, a fraction with 0 below, or one with long parts.
     """
     number, divisor = match["number"], match["divisor"]
-    factor = -1 if (match["sign"] or "+")[0] in "-mMnN" else 1
-    if match["scale"]:
-        factor *= 10 ** _SCALES[match["scale"]]
-    if divisor is None:
-        value = _value_of_digits(number)
-        if value is None:
-            return None
-        return _ALL_DIGITS.multiply(Decimal(f"{value:f}E{match['exponent'] or 0}"), factor)
-    if max(len(number), len(divisor)) > _LONGEST_FRACTION:
+    sign = -1 if (match["sign"] or "+")[0] in "-mMnN" else 1
+    factor = sign * 10 ** _SCALES.get(match["scale"], 0)
+    top = _value_of_digits(number)
+    if top is None:
         return None
-    top, bottom = _value_of_digits(number), _value_of_digits(divisor)
-    if top is None or not bottom:
+    if divisor is None:
+        return _ALL_DIGITS.multiply(Decimal(f"{top:f}E{match['exponent'] or 0}"), factor)
+    bottom = _value_of_digits(divisor)
+    if not bottom or max(len(number), len(divisor)) > _LONGEST_FRACTION:
         return None
     fraction = Fraction(top) / Fraction(bottom)
     if match["whole"] and fraction < 1:  # 1 1/2, unlike 3 48/2, whose last number counts
@@ -372,14 +370,15 @@ def _last_number(text: str) -> str | None:
     if len(_ITEM.findall(text)) > 1:
         text = _ITEM.sub("", text)
     parts = [part for part in sentences(text) if _DIGIT.search(part) and not _REMARK.match(part)]
-    for aside in (_ASIDE, None):
+    for read_as in (partial(_ASIDE.sub, ""), str):
         for sentence in reversed(parts):
             start = sentence.rfind(" ", 0, max(0, len(sentence) - _LONGEST_SENTENCE)) + 1
             plain = _plain(sentence[start:])
-            has_two = _TWO_RESULTS.search(re.split(_THEN, plain)[-1])
-            if has_two or _NO_ANSWER.search(text[text.rfind(sentence) :]):
+            first = text.rfind(sentence)
+            remark = text[first : first + len(sentence) + _LONGEST_SENTENCE]
+            if _NO_ANSWER.search(remark) or _TWO_RESULTS.search(re.split(_THEN, plain)[-1]):
                 return None
-            read = aside.sub("", plain) if aside else plain
+            read = read_as(plain)
             if _NUMBER.search(read):
                 return _number_of_result(read) or _number_of_result(plain)
     return None
