@@ -127,6 +127,8 @@ RESPONSES = [
     ("The answer can't be determined from 4 sides.", None),
     # without a mark, the first number after the last word of a result in the last sentence
     ("It is 3 times 9, which is 27.", "27"),
+    ("P = 1/6 ≈ 0.17", "1/6"),
+    ("It equals 3(10 + 15), or 75.", "75"),
     ("Max is 4 more than 9, so 13.", "13"),
     ("31 euros, 3 times the price", "31"),
     ("He had 12, and 5 were lost, so he has 7.", "7"),

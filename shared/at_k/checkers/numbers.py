@@ -190,11 +190,12 @@ _OPERATOR = (
 )
 _UNIT = r"(?:h|hours?|min(?:ute)?s?|days?|weeks?|months?|years?|feet|ft|小时)"
 _MONTH = r"(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]*"
+_FACTOR = r"(?<=\d)\((?=[-\d\s.+*/]+\))"  # 3(4 + 5)
 _CONNECTED = re.compile(  # A number that touches such a text does not stand alone.
     rf"""
     (?:(?<=[\d%)\]}}])|(?<![^\W\d_]){_LETTER})\s?{_OPERATOR}\s?[({{]?\s?
       (?={_N}|{_LETTER}\b(?!')|\\(?:sqrt|pi|frac))                         # 3 * 4
-    |[(\[{{]\s?{_N}(?:\s?,(?!\d{{3}}(?!\d))\s?{_N})+|\}}\{{{_N}            # (3, 4)
+    |{_FACTOR}|[(\[{{]\s?{_N}(?:\s?,(?!\d{{3}}(?!\d))\s?{_N})+|\}}\{{{_N}            # (3, 4)
     |(?<=\d)(?::\d+|\s?[ap]\.?m\b)|\b(?:past|quarter\sto)\s{_N}|\so'clock  # 3:30, half past 3
     |(?<=\d)\s(?-i:{_MONTH})(?:\s{_N})?\b|\b(?-i:{_MONTH})\s\d\d?\b(?:,\s{_N})?  # 4 July 1776
     |(?<=\d)\s?[-+*\u00d7÷]\s*\Z                                           # 3 *, cut off
@@ -274,10 +275,11 @@ _REMARK = re.compile(
     re.IGNORECASE,
 )
 _LONGEST_SENTENCE = 400  # characters, of which the last are read
-_RESULT = re.compile(
-    r"=|≈|→|:\s(?=\D*\d[\d.,/]*\D*$)|\b(?:is|are|was|were|be|equals?|mak(?:es?|ing)|means"
-    r"|giv(?:es?|ing)|gets?|ha(?:s|ve)(?! to)|leav(?:es?|ing)|comes to|total of|costs?|needs?"
-    r"|takes?|pays?|paid|so|thus|hence|therefore|then|donc|tanto|est|ist|es)\b|所以|因此|一共|剩",
+_RESULT = re.compile(  # "≈" after a number only rounds it
+    r"=|(?<!\d)(?<!\d )≈|→|:\s(?=\D*\d[\d.,/]*\D*$)|\b(?:is|are|was|were|be|becomes?|equals?|means"
+    r"|mak(?:es?|ing)|giv(?:es?|ing)|gets?|ha(?:s|ve)(?! to)|leav(?:es?|ing)|comes to|total of"
+    r"|costs?|needs?|takes?|pays?|paid|so|thus|hence|therefore|then|donc|tanto|est|ist|es)\b"
+    r"|所以|因此|一共|剩",
     re.IGNORECASE,
 )
 _PREPOSITION = (
@@ -291,7 +293,7 @@ _CONJUNCTION = (
 )
 _CLAUSE = r"(?:[^,]|,(?=\d))*"
 _ASIDE = re.compile(  # (3 + 4), because .., which is ..
-    rf"\([^()]*\)|(?:,\s{_PREPOSITION}|(?<=[\w,)%]\s){_CONJUNCTION}){_CLAUSE}"
+    rf"(?!{_FACTOR})\([^()]*\)|(?:,\s{_PREPOSITION}|(?<=[\w,)%]\s){_CONJUNCTION}){_CLAUSE}"
     rf"|^\W*(?:(?:and|so|then|thus)\s)?(?:{_PREPOSITION}|{_CONJUNCTION}){_CLAUSE}(?=,\s)",
     re.IGNORECASE,
 )
@@ -347,9 +349,8 @@ def _number_in_box(content: str) -> str | None:
     """
     exact, *rounded = re.sub(r"^\s*\(?[A-Z]\)\s", "", _plain(content)).split("≈")
     left, *others = exact.split("=")
-    if others and re.fullmatch(r"\s*\d+\s?[a-zA-Z]\s*", left):
-        return None
-    if any(re.search(r"[,;]|\b(?:and|or)\b", side) for side in others[:-1]):
+    has_factor = others and re.fullmatch(r"\s*\d+\s?[a-zA-Z]\s*", left)
+    if has_factor or any(re.search(r"[,;]|\b(?:and|or)\b", side) for side in others[:-1]):
         return None
     sides = (*others[-1:], left, *rounded[-1:])
     return next(filter(None, map(_number_with_unit, sides)), None)

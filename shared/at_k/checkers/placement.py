@@ -12,6 +12,7 @@ from __future__ import annotations
 import ast
 import builtins
 from collections.abc import Iterable, Iterator
+from typing import TypeVar
 
 # Modules that only work with values. Other modules may change the interpreter of a program, or
 # look at its objects.
@@ -57,6 +58,8 @@ _BORROWED = {"np": "numpy", "numpy": "numpy"} | {
     )
 }
 
+_Node = TypeVar("_Node", bound=ast.AST)
+
 
 class Uses:
     """Finds out what tests do with names of a program, its objects, and modules.
@@ -77,19 +80,19 @@ class Uses:
             self._parents |= dict.fromkeys(children, node)
             self.nodes += children
         self.imported = dict(_imports(self.nodes))
-        owners = {_name(node.value) for node in self.nodes if isinstance(node, ast.Attribute)}
+        owners = {_name(attribute.value) for attribute in self.of(ast.Attribute)}
         names = (owners & _BORROWED.keys()) - self.imported.keys()
         self.borrowed = {name: _BORROWED[name] for name in names}
         self._paths = self.borrowed | self.imported
         self._bound = {*_bound_names(self.nodes)}
-        self._managers = {
-            _name(node.optional_vars)
-            for node in self.nodes
-            if isinstance(node, ast.withitem) and node.optional_vars
-        } - {""}
-        parameters = {node.arg for node in self.nodes if isinstance(node, ast.arg)}
-        functions = {x.name for x in self.nodes if isinstance(x, ast.FunctionDef)}
+        self._managers = {_name(item.optional_vars) for item in self.of(ast.withitem)} - {""}
+        parameters = {parameter.arg for parameter in self.of(ast.arg)}
+        functions = {function.name for function in self.of(ast.FunctionDef)}
         self._functions = functions - parameters  # without fixtures, whose values tests get
+
+    def of(self, *kinds: type[_Node]) -> list[_Node]:
+        """Return the nodes of some kinds."""
+        return [node for node in self.nodes if isinstance(node, kinds)]
 
     def need_interpreter(self) -> bool:
         """Return whether the tests have to run in the process of their program."""
@@ -103,7 +106,7 @@ class Uses:
             ast.comprehension: [lambda node: node.is_async],
             ast.withitem: [self._has_another_manager],
         }
-        if self._imports_others() or any(isinstance(x, _OF_INTERPRETER) for x in self.nodes):
+        if self._imports_others() or self.of(*_OF_INTERPRETER):
             return True
         return any(rule(node) for node in self.nodes for rule in rules.get(type(node), ()))
 
@@ -148,13 +151,8 @@ class Uses:
 
     def _uses(self, target: str) -> list[ast.expr]:
         """Return the nodes that read a variable, or an attribute of a test, of this name."""
-        return [
-            node
-            for node in self.nodes
-            if isinstance(node, (ast.Name, ast.Attribute))
-            and isinstance(node.ctx, ast.Load)
-            and _own_name(node) == target
-        ]
+        nodes: list[ast.Name | ast.Attribute] = [*self.of(ast.Name), *self.of(ast.Attribute)]
+        return [x for x in nodes if isinstance(x.ctx, ast.Load) and _own_name(x) == target]
 
     def _is_more_than_called(self, node: ast.Name) -> bool:
         """Return whether a name of the program is used as more than a function to call.
@@ -252,7 +250,7 @@ class Uses:
         return not (is_of_test or path.startswith("pytest"))
 
 
-def _name(node: ast.AST) -> str:
+def _name(node: ast.AST | None) -> str:
     """Return the name of a variable, or "" for anything else."""
     return node.id if isinstance(node, ast.Name) else ""
 
@@ -279,7 +277,7 @@ def _imports(nodes: Iterable[ast.AST]) -> Iterator[tuple[str, str]]:
         if isinstance(node, ast.Import):
             for alias in node.names:
                 first = alias.name.partition(".")[0]
-                yield alias.asname or first, alias.name if alias.asname else first
+                yield (alias.asname, alias.name) if alias.asname else (first, first)
         elif isinstance(node, ast.ImportFrom) and node.module:
             for alias in node.names:
                 path = f"{node.module}.{alias.name}"

@@ -29,6 +29,9 @@ FORMS = (
 )
 
 
+_IMPORTS = (ast.Import, ast.ImportFrom)
+
+
 @dataclass(frozen=True)
 class TestCode:
     """Tests that are code, as the examiner gets them.
@@ -231,7 +234,7 @@ def _prompt_of_function(row: Mapping[str, Any], entry_point: str | None, where: 
 def _has_only_imports(code: str) -> bool:
     """Return whether code has nothing but imports; also True if it cannot be parsed as Python."""
     try:
-        return all(isinstance(node, (ast.Import, ast.ImportFrom)) for node in ast.parse(code).body)
+        return all(isinstance(node, _IMPORTS) for node in ast.parse(code).body)
     except SyntaxError:
         return True  # the tests, which get this code, do not compile then, which is an error
 
@@ -260,37 +263,31 @@ def _parsed_tests(code: str, entry_point: str | None) -> TestCode:
     compile(tree, "<tests>", "exec", dont_inherit=True)
     uses = Uses(tree)
     is_test = _has_active_code(tree)
-    has_definitions = any(isinstance(node, (*DEFINITIONS, ast.Lambda)) for node in uses.nodes)
+    has_definitions = bool(uses.of(*DEFINITIONS, ast.Lambda))
     if not is_test and not has_definitions:
         raise ValueError(f"is {short(code)}, which tests nothing: python_tests takes {FORMS}.")
-    has_check = any(isinstance(x, ast.FunctionDef) and x.name == "check" for x in tree.body)
+    has_check = "check" in [x.name for x in tree.body if isinstance(x, ast.FunctionDef)]
     modules = sorted({path.partition(".")[0] for path in uses.imported.values()})
     _require_installed(modules)
-    statements = [x for x in tree.body if isinstance(x, (ast.Import, ast.ImportFrom))]
+    replaced = [x.attr for x in uses.of(ast.Attribute) if isinstance(x.ctx, ast.Store)]
     return TestCode(
         tests=code,
-        names=_names(uses.nodes, entry_point),
-        imports=tuple(map(ast.unparse, statements)),
+        names=_names(uses, entry_point),
+        imports=tuple(ast.unparse(x) for x in tree.body if isinstance(x, _IMPORTS)),
         modules=tuple(modules),
         is_test=is_test,
         may_have_tests=has_definitions and not (entry_point and has_check),
         borrowed=tuple(uses.borrowed.items()),
-        replaced=_set_attributes(uses.nodes),
+        replaced=tuple(replaced),
         shares_interpreter=uses.need_interpreter(),
     )
 
 
-def _names(nodes: Iterable[ast.AST], entry_point: str | None) -> tuple[str, ...]:
+def _names(uses: Uses, entry_point: str | None) -> tuple[str, ...]:
     """Return the names in code, and the first one of an entry point, but none with "__" before."""
-    names = {node.id for node in nodes if isinstance(node, ast.Name)}
+    names = {node.id for node in uses.of(ast.Name)}
     names |= {entry_point.partition(".")[0]} if entry_point else set()
     return tuple(sorted(name for name in names if not name.startswith("__")))
-
-
-def _set_attributes(nodes: Iterable[ast.AST]) -> tuple[str, ...]:
-    """Return the names of the attributes that code sets."""
-    attributes = (node for node in nodes if isinstance(node, ast.Attribute))
-    return tuple(node.attr for node in attributes if isinstance(node.ctx, ast.Store))
 
 
 def _require_installed(modules: Iterable[str]) -> None:
@@ -316,26 +313,30 @@ def _has_active_code(tree: ast.Module) -> bool:
     statements = {node.value for node in outside if isinstance(node, ast.Expr)}
     return any(
         isinstance(node, (ast.Assert, ast.Raise))
-        or (isinstance(node, ast.Call) and _calls_a_definition(node.func, defined))
-        or (isinstance(node, ast.Call) and node in statements and _calls_the_program(node.func))
+        or (node in statements and _calls_the_program(node))
+        or _calls_a_definition(node, defined)
         for node in outside
     )
 
 
-def _calls_a_definition(function: ast.expr, defined: Mapping[str, ast.AST]) -> bool:
-    """Return whether a function is a lambda, or a function or a method of a class in `defined`."""
-    if isinstance(function, ast.Name):
-        return isinstance(defined.get(function.id, function), DEFINITIONS[:2])
-    names = [node.id for node in ast.walk(function) if isinstance(node, ast.Name)]
+def _calls_a_definition(node: ast.AST, defined: Mapping[str, ast.AST]) -> bool:
+    """Return whether a node calls a lambda, or a function or a method of a class in `defined`."""
+    if not isinstance(node, ast.Call):
+        return False
+    if isinstance(node.func, ast.Name):
+        return isinstance(defined.get(node.func.id), DEFINITIONS[:2])
+    names = [x.id for x in ast.walk(node.func) if isinstance(x, ast.Name)]
     is_method = isinstance(defined.get((*names, "")[0]), ast.ClassDef)
-    return isinstance(function, ast.Lambda) or is_method
+    return isinstance(node.func, ast.Lambda) or is_method
 
 
-def _calls_the_program(function: ast.expr) -> bool:
-    """Return whether a function may be one of the program, or a method is named like a test."""
-    if isinstance(function, ast.Name):
-        return not hasattr(builtins, function.id) and function.id != "main"
-    return getattr(function, "attr", "").startswith(("assert", "check", "run", "test"))
+def _calls_the_program(node: ast.AST) -> bool:
+    """Return whether a node calls a possible function of the program, or a method like a test's."""
+    if not isinstance(node, ast.Call):
+        return False
+    if isinstance(node.func, ast.Name):
+        return not hasattr(builtins, node.func.id) and node.func.id != "main"
+    return getattr(node.func, "attr", "").startswith(("assert", "check", "run", "test"))
 
 
 def _outside(tree: ast.AST) -> Iterator[ast.AST]:
