@@ -38,7 +38,9 @@ MISREAD = (
     "6 + 3 = 9\n\nIn this context, you are asked to calculate 6 + 3,",
     "5 * 6 = 30\n\nYour answer is correct",
     "Ines has 3 - 3 = 0 pens.\nInes has 3 - 3 =",
-    "In a 10-shells, 11-shells, 12-shells,",
+    "Dara has 12 + 2 = 14 pens.\nDara has now 14 -",
+    "Dara has 12 + 2 = 14 pens.\nDara now has 14 -",
+    "Dara has 12 + 2 = 14 pens, so Dara now has 14 -",
     "The number 7 - 6 is 11, which is 7 - 6 = 1.",
 )
 """How the responses of the samples begin that `numeric` judges otherwise than a person."""

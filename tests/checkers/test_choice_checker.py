@@ -40,6 +40,7 @@ def chosen(text, reference="A"):
         ("D is correct. A would be correct if it were colder.", "D"),
         ("A) Wrong.\nB) Wrong.\nD) Correct.", "D"),
         ("Each option:\nA) Too low\nB) Too low\nC) Too low\nD) High\n\nSo D is correct.", "D"),
+        ("A. Low: no\nB. Low: no\nD. High: yes", "D"),
         ("A? No, D.", "D"),
         # no letter, or several
         ("Answer: (A)/(D)", None),

@@ -104,6 +104,8 @@ RESPONSES = [
     ("The answer is 12. Wait, that's wrong. It's 14.", "14"),
     ("The answer is 12. Wait, that is right.", "12"),
     ("Answer: 7? No, 8.", "8"),
+    ("It holds 7, no, 8 cups.", "8"),
+    ("The answer is 7. Let me recount: 4 + 4 = 8.", "8"),
     # thinking
     ("6 <think>8</think>", "6"),
     ("[THINK]8", None),
@@ -125,12 +127,16 @@ RESPONSES = [
     ("The answer can't be determined from 4 sides.", None),
     # without a mark, the first number after the last word of a result in the last sentence
     ("It is 3 times 9, which is 27.", "27"),
+    ("P = 1/6 ≈ 0.17", "1/6"),
+    ("It equals 3(10 + 15), or 75.", "75"),
     ("Max is 4 more than 9, so 13.", "13"),
     ("31 euros, 3 times the price", "31"),
     ("He had 12, and 5 were lost, so he has 7.", "7"),
-    ("Ann has 31 cards and Bob has 28.", "28"),
     ("He has 3 * 4", None),
-    # or else the first number
+    # or else the only one that does not explain another one
+    ("Each of the 3 boats carries 8 people.", "8"),
+    ("He rode for 3 hours and covered 31 miles.", "31"),
+    ("The price fell by 4% to $31.", "31"),
     ("You roll it 6 times before you see a 4.", "6"),
     ("Recibe 7 euros por las 5 horas.", "7"),
     ("The bus drives 31 miles in 2 hours.", "31"),
@@ -152,7 +158,16 @@ RESPONSES = [
     # bold, and headings
     ("It holds **8**.\n\nIt has 2 other lids.", "8"),
     ("**Step 1: Add 4**\n27 + 4 = 31\n\nIt has 31 floors.", "31"),
-    # no single number
+    # two results, a refusal, or no single number
+    ("Ann has 31 cards and Bob has 28.", None),
+    ("It could be 31 or it could be 28.", None),
+    ("The longer one takes 31 days; hers takes 28.", None),
+    ("With 31 it is unclear.", None),
+    ("It holds 31. I am not sure about it.", None),
+    ("She drove 31 miles, he 28.", None),
+    ("So 31 cost 7 *", None),
+    ("half past 7", None),
+    ("It opened on 3 May 1999.", None),
     ("entre 6 et 8", None),
     ("at most 6", None),
     ("$y = 1$ and $y = -1$", None),
@@ -210,7 +225,13 @@ def test_a_response_ends_with_a_text_of_its_own():
     ("mark", "number"),
     [
         *(("\nQ: ", 30_000), ("<think>", 30_000), ("answer is ", 20_000)),
-        *(("[THINK]x[/THINK]", 9_000), ("\n", 30_000), (" \n", 20_000), (". (y)", 9_000)),
+        *(
+            ("[THINK]x[/THINK]", 9_000),
+            ("\n", 30_000),
+            (" \n", 20_000),
+            (". (y)", 9_000),
+            (". (9)", 3_000),
+        ),
     ],
 )
 def test_thousands_of_marks_are_read_as_three_in_linear_time(mark, number):
@@ -315,8 +336,8 @@ def test_the_table_in_the_guide_is_what_is_read():
 @pytest.mark.parametrize(
     ("name", "false_positives", "misses"),
     [
-        *(("first", 1, 4), ("several-answers", 0, 1), ("many-models", 0, 2), ("adjusted", 0, 1)),
-        *(("held-back", 0, 2), ("distracting", 0, 5), ("later", 0, 11)),
+        *(("first", 1, 4), ("several-answers", 0, 0), ("many-models", 0, 2), ("adjusted", 0, 1)),
+        *(("held-back", 0, 3), ("distracting", 0, 4), ("later", 0, 8), ("endings", 6, 2)),
     ],
 )
 def test_the_texts_of_the_study_are_read_as_the_guide_says(

@@ -189,7 +189,7 @@ _ALTERNATIVE = re.compile(
 _ITEM = re.compile(
     r"^[ \t*#(-]*(?:(?:option|choice)\s+)?\W{0,3}([A-Z])\W{0,3}[).:].*\n?", re.M | re.I
 )
-_VERDICT = re.compile(r"\b(?:correct|right|true|answer)\b", re.I)
+_VERDICT = re.compile(r"\b(?:correct|right|true|yes|answer)\b", re.I)
 _LONGEST_OPTION = 1000  # characters
 _DENIED = r"(?<!not )(?<!not the )(?<!n't )(?<!n\u2019t )(?<!than )(?<!than the )"
 _REASON = re.compile(r"[,;(]|\b(?:since|because|as)\b")
@@ -211,9 +211,11 @@ def read_choice(text: str, options: Options, stop: Sequence[str] = ()) -> str | 
 
 def _chosen(text: str, options: Options) -> str | None:
     """Return the letter or word that the answer part of a response chooses, or None."""
-    find = (_letter_after, _letter_without_mark) if options.letters else (_word_after, _word_in)
-    after, without_mark = (partial(function, options) for function in find)
-    return last_answer(_without_list(text).strip(), _ANSWER_MARK, after, without_mark)
+    after, without_mark = _word_after, _word_without_mark
+    if options.letters:
+        after, without_mark = _letter_after, _letter_without_mark
+    text = _without_list(text).strip()
+    return last_answer(text, _ANSWER_MARK, partial(after, options), partial(without_mark, options))
 
 
 def _without_list(text: str) -> str:
@@ -310,7 +312,7 @@ def _word_after(options: Options, text: str, mark: re.Match[str]) -> str | None:
     return None if mark["it_is"] else _word_at(text, mark.end(), options)
 
 
-def _word_in(options: Options, text: str) -> str | None:
+def _word_without_mark(options: Options, text: str) -> str | None:
     """Return in capitals the word that a text without a mark chooses, such as "YES", or None.
 
     An answer at the start of the text counts. Otherwise the last sentence with a word decides: by

@@ -4,18 +4,18 @@ A text goes in. What comes out is the normal form of its number, or None. Equal 
 same form: 12, 1E+3, 2/3, or 50% for a percentage. All arithmetic is exact.
 
 After the last *mark*, such as "The answer is", "####" or a box, the first number that *stands
-alone* is the answer. Without a mark, it is the only number in bold, or else the first such number
-after the last word that states a result, such as "=", "is" or "so", in the last sentence that has a
-number.
+alone* is the answer. Without a mark, it is the only number in bold, or else what the last sentence
+with a number states: see `_number_of_result`. A sentence with two results has no answer.
 """
 
 from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from decimal import MAX_EMAX, MAX_PREC, MIN_EMIN, Context, Decimal
 from fractions import Fraction
+from functools import partial
 
 from .responses import answer_part, boxed, last_answer, sentences
 
@@ -41,7 +41,6 @@ _LATEX = [
     (re.compile(r"\\([%$])"), r"\1"),
     (re.compile(r"\\(?:times|cdot)(?![a-zA-Z])"), "\u00d7"),
     (re.compile(r"\\(?:approx|simeq|sim)(?![a-zA-Z])"), "≈"),
-    (re.compile(r"\\(?:to|rightarrow|implies|Rightarrow)(?![a-zA-Z])"), " "),
 ]
 _POWER_OF_TEN = re.compile(
     r"(?:(?<=\d) ?[\u00d7x*·] ?|(?<![\d.,^*\u00d7·/]))10 ?(?:\^|\*\*) ?\{? ?([-+]?\d+) ?\}?"
@@ -156,18 +155,15 @@ def _value(match: re.Match[str]) -> Decimal | Fraction | None:
     Return None for a list of digits such as 1,2,3, a fraction with 0 below, or one with long parts.
     """
     number, divisor = match["number"], match["divisor"]
-    factor = -1 if (match["sign"] or "+")[0] in "-mMnN" else 1
-    if match["scale"]:
-        factor *= 10 ** _SCALES[match["scale"]]
-    if divisor is None:
-        value = _value_of_digits(number)
-        if value is None:
-            return None
-        return _ALL_DIGITS.multiply(Decimal(f"{value:f}E{match['exponent'] or 0}"), factor)
-    if max(len(number), len(divisor)) > _LONGEST_FRACTION:
+    sign = -1 if (match["sign"] or "+")[0] in "-mMnN" else 1
+    factor = sign * 10 ** _SCALES.get(match["scale"], 0)
+    top = _value_of_digits(number)
+    if top is None:
         return None
-    top, bottom = _value_of_digits(number), _value_of_digits(divisor)
-    if top is None or not bottom:
+    if divisor is None:
+        return _ALL_DIGITS.multiply(Decimal(f"{top:f}E{match['exponent'] or 0}"), factor)
+    bottom = _value_of_digits(divisor)
+    if not bottom or max(len(number), len(divisor)) > _LONGEST_FRACTION:
         return None
     fraction = Fraction(top) / Fraction(bottom)
     if match["whole"] and fraction < 1:  # 1 1/2, unlike 3 48/2, whose last number counts
@@ -190,15 +186,19 @@ _N = r"[-+]?\d+(?:[.,]\d+)*"
 _LETTER = r"[bceijknpqrtuvwxyz]"  # a variable, and no unit or article
 _OPERATOR = (
     r"(?:[-+*\u00d7÷·/^±]|\\(?:div|pm)(?![a-z])"
-    r"|\b(?:x|plus|minus|times|divided\sby|multiplied\sby)\b)"
+    r"|\b(?:x|plus|minus|times|fois|divided\sby|multiplied\sby)\b)"
 )
 _UNIT = r"(?:h|hours?|min(?:ute)?s?|days?|weeks?|months?|years?|feet|ft|小时)"
+_MONTH = r"(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]*"
+_FACTOR = r"(?<=\d)\((?=[-\d\s.+*/]+\))"  # 3(4 + 5)
 _CONNECTED = re.compile(  # A number that touches such a text does not stand alone.
     rf"""
     (?:(?<=[\d%)\]}}])|(?<![^\W\d_]){_LETTER})\s?{_OPERATOR}\s?[({{]?\s?
       (?={_N}|{_LETTER}\b(?!')|\\(?:sqrt|pi|frac))                         # 3 * 4
-    |[(\[{{]\s?{_N}(?:\s?,(?!\d{{3}}(?!\d))\s?{_N})+|\}}\{{{_N}            # (3, 4)
-    |(?<=\d)(?::\d+|\s?[ap]\.?m\b)                                         # 3:30, 3 pm
+    |{_FACTOR}|[(\[{{]\s?{_N}(?:\s?,(?!\d{{3}}(?!\d))\s?{_N})+|\}}\{{{_N}            # (3, 4)
+    |(?<=\d)(?::\d+|\s?[ap]\.?m\b)|\b(?:past|quarter\sto)\s{_N}|\so'clock  # 3:30, half past 3
+    |(?<=\d)\s(?-i:{_MONTH})(?:\s{_N})?\b|\b(?-i:{_MONTH})\s\d\d?\b(?:,\s{_N})?  # 4 July 1776
+    |(?<=\d)\s?[-+*\u00d7÷]\s*\Z                                           # 3 *, cut off
     |\b(?:between|entre|zwischen)\s\S+\s(?:and|et|und|y)\s{_N}
     |(?<=[\d%])(?:\s[^\W\d_]+){{0,2}}\s(?:and|or|und|oder|et|ou|y|o)\s{_N}      # 2 days and 3 hours
     |(?<=\d)\s(?:to|in(?!\s(?:1[5-9]|20)\d\d\b)|bis|à|a)\s{_N}                # 3 in 4
@@ -227,12 +227,11 @@ def _stands_alone(number: re.Match[str]) -> bool:
     return True
 
 
-def _first_number(text: str, start: int = 0) -> str | None:
-    """Return the normal form of the first number at `start` or later that stands alone, or None."""
+def _numbers_alone(text: str, start: int = 0) -> Iterator[tuple[int, str]]:
+    """Yield the position and the normal form of each number from `start` on that stands alone."""
     for number in _NUMBER.finditer(text, start):
         if _stands_alone(number) and (form := _form(number)) is not None:
-            return form
-    return None
+            yield number.start(), form
 
 
 # --- Responses ----------------------------------------------------------------------------
@@ -240,7 +239,7 @@ def _first_number(text: str, start: int = 0) -> str | None:
 _DIGIT = re.compile(rf"\d|{_VULGAR}")
 _NOUNS = r"answer|réponse|antwort|respuesta|risposta|resposta|ответ"
 _ADJECTIVES = r"(?:\s(?:finale?|correcta?|correcte|definitiva|richtige))?"
-_VERBS = r"is|can(?:no|['\u2019])t be|are|equals|would be|must be|est|ist|lautet|es|è|é"
+_VERBS = r"is|are|equals|must be|est|ist|lautet|es|è|é"
 _ANSWER_MARK = re.compile(
     rf"(?<![^\W_])(?:{_NOUNS}){_ADJECTIVES}[\"']?(?:\s(?:to|for|here|in)\b[^.\n]{{0,80}}?)?[*_]*\s?"
     rf"(?:(?<![^\W_])(?:{_VERBS})(?![^\W_])|=|:|\|)(?:\s(?:therefore|thus|donc|also))?[*_]*\s?:?(?!\s*not\b)"
@@ -251,15 +250,11 @@ _ANSWER_MARK = re.compile(
     re.IGNORECASE | re.MULTILINE,
 )
 _NO_ANSWER = re.compile(
-    r"[\s*_\"'(]*(?:none|null|un(?:known|clear|determined)|undefined|determined|found|known|not|impossible|infinite(?:ly)?"
-    r"|(?:there (?:is|are) )?no (?:real |such )?(?:solutions?|answers?|numbers?))\b"
-    r"(?!\s(?:by|to|as|using)\b)",
-    re.IGNORECASE,
-)
-_REFUSAL = re.compile(
-    r"\b(?:can(?:no|['\u2019])t|unable to|(?:im|not )possible to)"
-    r" (?:be )?(?:determine|answer|solve|find|say|tell|compute|calculate)"
-    r"|\bthere is no (?:answer|solution)",
+    r"^\W*(?:none|null|un(?:known|determined|defined)|impossible|infinite(?:ly)?)\b(?!\s\w+:)"
+    r"|(?:\bcannot|n['\u2019]t|\b(?:not|unable to|impossible to|not possible to)) (?:be )?"
+    r"(?:determine|answer|solve|find|say|tell|compute|calculate|look|see|know|sure|certain)"
+    r"|\b(?:not|n['\u2019]t)(?: \w+)? enough information\b|\b(?:unclear|insufficient information)\b"
+    r"|(?:^\W*|\bthere (?:is|are) )no (?:real |such )?(?:solutions?|answers?|numbers?)\b",
     re.IGNORECASE,
 )
 _BEFORE_ANSWER = re.compile(r"(?:\s|[*_:|`>\"']|\\\[|\\\(|\$\$)+")
@@ -268,38 +263,50 @@ _POINT_OF_THOUSANDS = re.compile(r"(?<![\d.,])([1-9]\d{0,2})\.(\d{3})(?=\s[^\W\d
 _POINT_LANGUAGES = re.compile(
     r"\b(?:il|è|di|sono|o|é|são|der|die|das|und|ist|sind|genau|insgesamt|antwort|el|la|los|las|es|son|respuesta|resultado)\b"
 )
-_BOLD = re.compile(r"\*\*(?!\s)([^*\n]+?)(?<![:\s])\*\*(?!:)")
-_HEADING = re.compile(r"\s*\d+[.)]\s|.*\b(?:step|case|part)\s\d", re.IGNORECASE)
+_BOLD = re.compile(  # but no headings
+    r"\*\*(?!\s|\d+[.)]\s|[^*\n]*\b(?i:step|case|part)\s\d)([^*\n]+?)(?<![:\s])\*\*(?!:)"
+)
 _ITEM = re.compile(r"^[ \t*#]*\d+[.)]\**\s+(?=\S)", re.MULTILINE)
 _REMARK = re.compile(
     r"[\s#*_]*(?:.*\?\W*$|\[\d+\]"
     r"|(?:confidence|certainty|sources?|references?|citations?)(?:\s(?:level|score))?[*_]*:"
-    r"|(?:let me know|feel free|i hope|hope this|would you like|is there anything|indeed,|note\b)"
-    r"|if you(?:['\u2019]d| would| have| need| want)\b"
+    r"|let me know|feel free|i hope|hope this|note\b|if you(?:['\u2019]d| would| need| want)\b"
     r"|(?:to |let me |let['\u2019]s )?(?:double[- ]?check|check|verif\w+)\b[^.\n]{0,30}?[:,])",
     re.IGNORECASE,
 )
 _LONGEST_SENTENCE = 400  # characters, of which the last are read
-_RESULT = re.compile(
-    r"=|≈|\b(?:is|are|was|were|be|equals?|mak(?:es?|ing)|giv(?:es?|ing)|gets?|ha(?:s|ve)(?! to)"
-    r"|leav(?:es?|ing)|comes to|total of|costs?|needs?|takes?|pays?|paid"
-    r"|so|thus|hence|therefore|then|est|ist|es)\b|所以|因此|一共",
+_RESULT = re.compile(  # "≈" after a number only rounds it
+    r"=|(?<!\d)(?<!\d )≈|→|:\s(?=\D*\d[\d.,/]*\D*$)|\b(?:is|are|was|were|be|becomes?|equals?|means"
+    r"|mak(?:es?|ing)|giv(?:es?|ing)|gets?|ha(?:s|ve)(?! to)|leav(?:es?|ing)|comes to|total of"
+    r"|costs?|needs?|takes?|pays?|paid|so|thus|hence|therefore|then|donc|tanto|est|ist|es)\b"
+    r"|所以|因此|一共|剩",
     re.IGNORECASE,
 )
 _PREPOSITION = (
-    r"(?:with|out\sof|of|for(?!\sa\stotal)|in|at|by|from|on|as|given|where|just|only|car|da|denn"
-    r"|si)\b"
+    r"\b(?:with|out\sof|of|for(?!\sa\stotal)|in|at|by|from|on|over|per|than|among|within|during|as"
+    r"|given|where|before|after|sur|von|de|por|car|da|denn|si)\b"
 )
 _CONJUNCTION = (
-    r"(?:because|since|although|though|whereas|while|who|if|when|after|before|until|unless"
+    r"\b(?:because|since|although|though|whereas|while|who|if|when|until|unless|before|after"
     r"|which(?!\s(?:\w+ly\s)?(?:equals|gives|means|makes|leaves))"
     r"|compared|instead|weil|wenn|porque|puisque|perché)\b"
 )
 _CLAUSE = r"(?:[^,]|,(?=\d))*"
-_ASIDE = re.compile(
-    rf"\([^()]*\)|,\s{_PREPOSITION}{_CLAUSE}|(?<=[\w,)%]\s){_CONJUNCTION}{_CLAUSE}"
+_ASIDE = re.compile(  # (3 + 4), because .., which is ..
+    rf"(?!{_FACTOR})\([^()]*\)|(?:,\s{_PREPOSITION}|(?<=[\w,)%]\s){_CONJUNCTION}){_CLAUSE}"
     rf"|^\W*(?:(?:and|so|then|thus)\s)?(?:{_PREPOSITION}|{_CONJUNCTION}){_CLAUSE}(?=,\s)",
     re.IGNORECASE,
+)
+_EXPLAINING = re.compile(  # It starts or ends where a number starts: of 10, the 10, 10 more than
+    rf"(?:{_PREPOSITION}(?:\s(?:all|day))?|\b(?:the|all|every|each|first|last|next|other|twice|les"
+    rf"|las|der|den))\s(?={_N})"
+    rf"|(?<![\d.,]){_N}(?:-[a-z]|\s(?:\w+\s)?(?:(?:\w+er|more|less)\sthan|each)\b)",
+    re.IGNORECASE,
+)
+_THEN = r"\b(?:so|thus|hence|therefore|then|donc|which|that|who)\b|="
+_TWO_RESULTS = re.compile(  # one has 2 and the other has 3
+    rf"(:|\b(?:is|be|es|a|[^\W\d_]{{3,}}))\s{_N}(?!{_N})(?:(?!{_THEN})[^\d\n])*?"
+    rf"(?:[,;]|\b(?:and|or|und|et|y|while|whereas)\b)(?:(?!{_THEN})[^\d\n])*?\1\s{_N}"
 )
 
 
@@ -311,17 +318,10 @@ def read_response(text: str, stop: Sequence[str] = ()) -> str | None:
     >>> read_response("9 + 3 = 12."), read_response("The answer is 1/3, not 2"), read_response("?")
     ('12', '1/3', None)
     """
-    text = answer_part(text, stop, _has_digit)
-    if not _has_digit(text):
-        return None
+    text = answer_part(text, stop, _DIGIT.search)
     if _POINT_OF_THOUSANDS.search(text) and len({*_POINT_LANGUAGES.findall(text.lower())}) > 1:
         text = _POINT_OF_THOUSANDS.sub(r"\1\2", text)
     return last_answer(text, _ANSWER_MARK, _number_after, _number_without_mark)
-
-
-def _has_digit(text: str) -> bool:
-    """Return whether a text has a digit, or a fraction such as ½."""
-    return _DIGIT.search(text) is not None
 
 
 def _number_after(text: str, mark: re.Match[str]) -> str | None:
@@ -332,13 +332,13 @@ def _number_after(text: str, mark: re.Match[str]) -> str | None:
     start = space.end() if space else mark.end()
     end = _SENTENCE_END.search(text, start)
     answer = text[start : end.start() if end else None]
-    if _NO_ANSWER.match(answer):
+    if _NO_ANSWER.search(_DIGIT.split(answer)[0]):
         return ""
-    if not _has_digit(answer):
+    if not _DIGIT.search(answer):
         return None
     if "\n" not in text[mark.start() : start]:  # else "- 5" is an item of a list
         answer = re.sub(r"^[-\u2212] (?=\d)", "-", answer)
-    return _first_number(_plain(answer)) or ""
+    return next((form for _, form in _numbers_alone(_plain(answer))), "")
 
 
 def _number_in_box(content: str) -> str | None:
@@ -349,9 +349,8 @@ def _number_in_box(content: str) -> str | None:
     """
     exact, *rounded = re.sub(r"^\s*\(?[A-Z]\)\s", "", _plain(content)).split("≈")
     left, *others = exact.split("=")
-    if others and re.fullmatch(r"\s*\d+\s?[a-zA-Z]\s*", left):
-        return None
-    if any(re.search(r"[,;]|\b(?:and|or)\b", side) for side in others[:-1]):
+    has_factor = others and re.fullmatch(r"\s*\d+\s?[a-zA-Z]\s*", left)
+    if has_factor or any(re.search(r"[,;]|\b(?:and|or)\b", side) for side in others[:-1]):
         return None
     sides = (*others[-1:], left, *rounded[-1:])
     return next(filter(None, map(_number_with_unit, sides)), None)
@@ -359,8 +358,7 @@ def _number_in_box(content: str) -> str | None:
 
 def _number_without_mark(text: str) -> str | None:
     """Return the form of the only number in bold (not in headings), or else of `_last_number`."""
-    bold = [part for part in _BOLD.findall(text) if not _HEADING.match(part)]
-    forms = {_last_number(part) for part in bold if _has_digit(part)}
+    forms = {_last_number(part) for part in _BOLD.findall(text) if _DIGIT.search(part)}
     return (forms.pop() if len(forms) == 1 else None) or _last_number(text)
 
 
@@ -372,35 +370,40 @@ def _last_number(text: str) -> str | None:
     """
     if len(_ITEM.findall(text)) > 1:
         text = _ITEM.sub("", text)
-    parts = [part for part in sentences(text) if _has_digit(part) and not _REMARK.match(part)]
-    for aside in (_ASIDE, None):
+    parts = [part for part in sentences(text) if _DIGIT.search(part) and not _REMARK.match(part)]
+    for read_as in (partial(_ASIDE.sub, ""), str):
         for sentence in reversed(parts):
             start = sentence.rfind(" ", 0, max(0, len(sentence) - _LONGEST_SENTENCE)) + 1
             plain = _plain(sentence[start:])
-            read = aside.sub("", plain) if aside else plain
+            first = text.rfind(sentence)
+            remark = text[first : first + len(sentence) + _LONGEST_SENTENCE]
+            if _NO_ANSWER.search(remark) or _TWO_RESULTS.search(re.split(_THEN, plain)[-1]):
+                return None
+            read = read_as(plain)
             if _NUMBER.search(read):
-                return None if _REFUSAL.search(plain) else _result(read) or _result(plain)
+                return _number_of_result(read) or _number_of_result(plain)
     return None
 
 
-def _result(text: str) -> str | None:
-    """Return the form of the first number after the last word that states a result, or None.
+def _number_of_result(text: str) -> str | None:
+    """Return the form of the number that a sentence gives as its result, or None.
 
-    Without such a word, it is the first number of all. Only numbers that stand alone count.
+    It is the first number after the last word that states a result. Without such a word, it is the
+    only number. Numbers that explain another one, such as "of the 10", do not count beside others.
     """
-    *_, last = [None, *_NUMBER.finditer(text)]
-    if last is None:
-        return None
-    ends = [word.end() for word in _RESULT.finditer(text) if word.end() <= last.start()]
-    return _first_number(text, max(ends, default=0))
+    *_, last = [0, *(number.start() for number in _NUMBER.finditer(text))]
+    words = [word.end() for word in _RESULT.finditer(text) if word.end() <= last]
+    numbers = dict(_numbers_alone(text, max(words, default=0)))
+    explaining = {end for match in _EXPLAINING.finditer(text) for end in match.span()}
+    starts = (numbers.keys() - explaining) or numbers.keys()
+    return numbers[min(starts)] if len(starts) == 1 or (words and starts) else None
 
 
 # --- References ---------------------------------------------------------------------------
 
-_WORD = r"[^\W\d_]{2,}"
 _NAME = re.compile(r"\s*[^\W\d_]\w*(?:\(\w\))?\s*")
 _CALCULATION = re.compile(r"(?:[\s\d.,()+*/^\u00d7÷·-]|\\div)*\d[\s)]*")
-_WORDS_BEFORE = re.compile(rf"[\s(\[]*(?:{_WORD}[.:]?[\s(\[]+)*≈?\s?")
+_WORDS_BEFORE = re.compile(r"[\s(\[]*(?:[^\W\d_]{2,}[.:]?[\s(\[]+)*≈?\s?")
 _UNIT_AFTER = re.compile(r"(?:[\s°'\"()\[\].]|[^\W\d_]|(?<=[^\W\d_])[-/](?=[^\W\d_]))*")
 
 

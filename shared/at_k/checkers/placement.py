@@ -11,7 +11,8 @@ from __future__ import annotations
 
 import ast
 import builtins
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
+from typing import TypeVar
 
 # Modules that only work with values. Other modules may change the interpreter of a program, or
 # look at its objects.
@@ -45,34 +46,53 @@ _ATTRIBUTES_OF_VALUES = {
 _CALLING = {"map", "filter", "sorted", "min", "max", "reduce", "partial", "callable"}
 _RAISING = {"assertRaises", "assertRaisesRegex", "raises"}
 _OF_INTERPRETER = (ast.Await, ast.AsyncFor, ast.AsyncWith, ast.TryStar, ast.MatchClass)
-_BINDING = (
-    *(ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef),
-    *(ast.ExceptHandler, ast.MatchAs, ast.MatchStar),
-)
+DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+_BINDING = (*DEFINITIONS, ast.ExceptHandler, ast.MatchAs, ast.MatchStar)
+# Modules that programs import for their tests, as in MBPP. Modules such as datetime and copy are
+# left out, because they have a function of the same name, which may be meant.
+_BORROWED = {"np": "numpy", "numpy": "numpy"} | {
+    name: name
+    for name in (
+        *("math", "cmath", "collections", "itertools", "functools", "operator", "random", "re"),
+        *("string", "statistics", "heapq", "json", "fractions", "decimal"),
+    )
+}
+
+_Node = TypeVar("_Node", bound=ast.AST)
 
 
 class Uses:
     """Finds out what tests do with names of a program, its objects, and modules.
 
     A name of the program is one that the tests do not bind or import, and that is not builtin.
-    `borrowed` are modules by names under which the tests use them without importing them.
+
+    Attributes:
+        nodes: all nodes of the code of the tests.
+        imported: the path of each name that is imported, such as {"mean": "statistics.mean"}.
+        borrowed: modules by the names under which the tests use them without importing them.
     """
 
-    def __init__(self, tree: ast.AST, borrowed: Mapping[str, str]):
-        self._nodes = [*ast.walk(tree)]
-        self._parents = {
-            child: node for node in self._nodes for child in ast.iter_child_nodes(node)
-        }
-        self._paths = {**borrowed, **imports(self._nodes)}  # such as {"mean": "statistics.mean"}
-        self._bound = {*_bound_names(self._nodes)}
-        self._managers = {
-            item.optional_vars.id
-            for item in self._nodes
-            if isinstance(item, ast.withitem) and isinstance(item.optional_vars, ast.Name)
-        }
-        parameters = {node.arg for node in self._nodes if isinstance(node, ast.arg)}
-        functions = {x.name for x in self._nodes if isinstance(x, ast.FunctionDef)}
+    def __init__(self, tree: ast.AST):
+        self.nodes = [tree]
+        self._parents: dict[ast.AST, ast.AST] = {}
+        for node in self.nodes:  # which grows
+            children = [*ast.iter_child_nodes(node)]
+            self._parents |= dict.fromkeys(children, node)
+            self.nodes += children
+        self.imported = dict(_imports(self.nodes))
+        owners = {_name(attribute.value) for attribute in self.of(ast.Attribute)}
+        names = (owners & _BORROWED.keys()) - self.imported.keys()
+        self.borrowed = {name: _BORROWED[name] for name in names}
+        self._paths = self.borrowed | self.imported
+        self._bound = {*_bound_names(self.nodes)}
+        self._managers = {_name(item.optional_vars) for item in self.of(ast.withitem)} - {""}
+        parameters = {parameter.arg for parameter in self.of(ast.arg)}
+        functions = {function.name for function in self.of(ast.FunctionDef)}
         self._functions = functions - parameters  # without fixtures, whose values tests get
+
+    def of(self, *kinds: type[_Node]) -> list[_Node]:
+        """Return the nodes of some kinds."""
+        return [node for node in self.nodes if isinstance(node, kinds)]
 
     def need_interpreter(self) -> bool:
         """Return whether the tests have to run in the process of their program."""
@@ -86,9 +106,9 @@ class Uses:
             ast.comprehension: [lambda node: node.is_async],
             ast.withitem: [self._has_another_manager],
         }
-        if self._imports_others() or any(isinstance(x, _OF_INTERPRETER) for x in self._nodes):
+        if self._imports_others() or self.of(*_OF_INTERPRETER):
             return True
-        return any(rule(node) for node in self._nodes for rule in rules.get(type(node), ()))
+        return any(rule(node) for node in self.nodes for rule in rules.get(type(node), ()))
 
     # --- Names and modules ----------------------------------------------------------------
 
@@ -131,13 +151,8 @@ class Uses:
 
     def _uses(self, target: str) -> list[ast.expr]:
         """Return the nodes that read a variable, or an attribute of a test, of this name."""
-        return [
-            node
-            for node in self._nodes
-            if isinstance(node, (ast.Name, ast.Attribute))
-            and isinstance(node.ctx, ast.Load)
-            and _own_name(node) == target
-        ]
+        nodes: list[ast.Name | ast.Attribute] = [*self.of(ast.Name), *self.of(ast.Attribute)]
+        return [x for x in nodes if isinstance(x.ctx, ast.Load) and _own_name(x) == target]
 
     def _is_more_than_called(self, node: ast.Name) -> bool:
         """Return whether a name of the program is used as more than a function to call.
@@ -235,7 +250,7 @@ class Uses:
         return not (is_of_test or path.startswith("pytest"))
 
 
-def _name(node: ast.AST) -> str:
+def _name(node: ast.AST | None) -> str:
     """Return the name of a variable, or "" for anything else."""
     return node.id if isinstance(node, ast.Name) else ""
 
@@ -256,18 +271,17 @@ def _compares_identities(node: ast.Compare) -> bool:
     )
 
 
-def imports(nodes: Iterable[ast.AST]) -> dict[str, str]:
-    """Return a dict from each name that nodes import to its path, such as "math.pi" for pi."""
-    paths = {}
+def _imports(nodes: Iterable[ast.AST]) -> Iterator[tuple[str, str]]:
+    """Yield each name that nodes import with its path, such as "math.pi" for pi."""
     for node in nodes:
         if isinstance(node, ast.Import):
             for alias in node.names:
                 first = alias.name.partition(".")[0]
-                paths[alias.asname or first] = alias.name if alias.asname else first
+                yield (alias.asname, alias.name) if alias.asname else (first, first)
         elif isinstance(node, ast.ImportFrom) and node.module:
-            found = {x.asname or x.name: f"{node.module}.{x.name}" for x in node.names}
-            paths |= {path if name == "*" else name: path for name, path in found.items()}
-    return paths
+            for alias in node.names:
+                path = f"{node.module}.{alias.name}"
+                yield path if alias.name == "*" else alias.asname or alias.name, path
 
 
 def _bound_names(nodes: Iterable[ast.AST]) -> Iterator[str]:

@@ -20,13 +20,16 @@ from functools import lru_cache
 from typing import Any
 
 from ..core.checks import short
-from .placement import Uses, imports
+from .placement import DEFINITIONS, Uses
 from .responses import is_code
 from .values import are_equal
 
 FORMS = (
     "code with assertions, a list of assertions, a row of HumanEval or MBPP, or inputs and outputs"
 )
+
+
+_IMPORTS = (ast.Import, ast.ImportFrom)
 
 
 @dataclass(frozen=True)
@@ -231,14 +234,12 @@ def _prompt_of_function(row: Mapping[str, Any], entry_point: str | None, where: 
 def _has_only_imports(code: str) -> bool:
     """Return whether code has nothing but imports; also True if it cannot be parsed as Python."""
     try:
-        return all(isinstance(node, (ast.Import, ast.ImportFrom)) for node in ast.parse(code).body)
+        return all(isinstance(node, _IMPORTS) for node in ast.parse(code).body)
     except SyntaxError:
         return True  # the tests, which get this code, do not compile then, which is an error
 
 
 # --- Tests in code ------------------------------------------------------------------------
-
-_DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
 
 def _tests_in_code(code: str, where: str, entry_point: str | None = None) -> Tests:
@@ -260,30 +261,33 @@ def _parsed_tests(code: str, entry_point: str | None) -> TestCode:
     """
     tree = ast.parse(code, "<tests>")
     compile(tree, "<tests>", "exec", dont_inherit=True)
-    nodes = list(ast.walk(tree))
+    uses = Uses(tree)
     is_test = _has_active_code(tree)
-    has_definitions = any(isinstance(node, (*_DEFINITIONS, ast.Lambda)) for node in nodes)
+    has_definitions = bool(uses.of(*DEFINITIONS, ast.Lambda))
     if not is_test and not has_definitions:
         raise ValueError(f"is {short(code)}, which tests nothing: python_tests takes {FORMS}.")
-    has_check = any(isinstance(x, ast.FunctionDef) and x.name == "check" for x in tree.body)
-    modules = sorted({path.partition(".")[0] for path in imports(nodes).values()})
+    has_check = "check" in [x.name for x in tree.body if isinstance(x, ast.FunctionDef)]
+    modules = sorted({path.partition(".")[0] for path in uses.imported.values()})
     _require_installed(modules)
-    statements = [x for x in tree.body if isinstance(x, (ast.Import, ast.ImportFrom))]
-    attributes = [x for x in nodes if isinstance(x, ast.Attribute)]
-    borrowed = _borrowed_modules(nodes)
-    names = {node.id for node in nodes if isinstance(node, ast.Name)}
-    names |= {entry_point.partition(".")[0]} if entry_point else set()
+    replaced = [x.attr for x in uses.of(ast.Attribute) if isinstance(x.ctx, ast.Store)]
     return TestCode(
         tests=code,
-        names=tuple(sorted(name for name in names if not name.startswith("__"))),
-        imports=tuple(map(ast.unparse, statements)),
+        names=_names(uses, entry_point),
+        imports=tuple(ast.unparse(x) for x in tree.body if isinstance(x, _IMPORTS)),
         modules=tuple(modules),
         is_test=is_test,
         may_have_tests=has_definitions and not (entry_point and has_check),
-        borrowed=tuple(borrowed.items()),
-        replaced=tuple(x.attr for x in attributes if isinstance(x.ctx, ast.Store)),
-        shares_interpreter=Uses(tree, borrowed).need_interpreter(),
+        borrowed=tuple(uses.borrowed.items()),
+        replaced=tuple(replaced),
+        shares_interpreter=uses.need_interpreter(),
     )
+
+
+def _names(uses: Uses, entry_point: str | None) -> tuple[str, ...]:
+    """Return the names in code, and the first one of an entry point, but none with "__" before."""
+    names = {node.id for node in uses.of(ast.Name)}
+    names |= {entry_point.partition(".")[0]} if entry_point else set()
+    return tuple(sorted(name for name in names if not name.startswith("__")))
 
 
 def _require_installed(modules: Iterable[str]) -> None:
@@ -304,57 +308,43 @@ def _has_active_code(tree: ast.Module) -> bool:
     Then the code is a test: assert and raise, statements that call a function of the program or a
     method named like a test, and calls of lambdas, functions and classes that the tests define.
     """
-    definitions = [node for node in ast.walk(tree) if isinstance(node, _DEFINITIONS)]
-    classes = {node.name for node in definitions if isinstance(node, ast.ClassDef)}
-    functions = {node.name for node in definitions if not isinstance(node, ast.ClassDef)}
+    defined = {node.name: node for node in ast.walk(tree) if isinstance(node, DEFINITIONS)}
     outside = [*_outside(tree)]
     statements = {node.value for node in outside if isinstance(node, ast.Expr)}
-    calls = [node for node in outside if isinstance(node, ast.Call)]
-    return any(isinstance(node, (ast.Assert, ast.Raise)) for node in outside) or any(
-        _calls_a_definition(call.func, functions, classes)
-        or (call in statements and _calls_the_program(call.func))
-        for call in calls
+    return any(
+        isinstance(node, (ast.Assert, ast.Raise))
+        or (node in statements and _calls_the_program(node))
+        or _calls_a_definition(node, defined)
+        for node in outside
     )
 
 
-def _calls_a_definition(function: ast.expr, functions: set[str], classes: set[str]) -> bool:
-    """Return whether a function is a lambda, one of `functions`, or a method of `classes`."""
-    if isinstance(function, ast.Name):
-        return function.id in functions
-    names = [node.id for node in ast.walk(function) if isinstance(node, ast.Name)]
-    return isinstance(function, ast.Lambda) or (names[:1] != [] and names[0] in classes)
+def _calls_a_definition(node: ast.AST, defined: Mapping[str, ast.AST]) -> bool:
+    """Return whether a node calls a lambda, or a function or a method of a class in `defined`."""
+    if not isinstance(node, ast.Call):
+        return False
+    if isinstance(node.func, ast.Name):
+        return isinstance(defined.get(node.func.id), DEFINITIONS[:2])
+    names = [x.id for x in ast.walk(node.func) if isinstance(x, ast.Name)]
+    is_method = isinstance(defined.get((*names, "")[0]), ast.ClassDef)
+    return isinstance(node.func, ast.Lambda) or is_method
 
 
-def _calls_the_program(function: ast.expr) -> bool:
-    """Return whether a function may be one of the program, or a method is named like a test."""
-    if isinstance(function, ast.Name):
-        return not hasattr(builtins, function.id) and function.id != "main"
-    return getattr(function, "attr", "").startswith(("assert", "check", "run", "test"))
+def _calls_the_program(node: ast.AST) -> bool:
+    """Return whether a node calls a possible function of the program, or a method like a test's."""
+    if not isinstance(node, ast.Call):
+        return False
+    if isinstance(node.func, ast.Name):
+        return not hasattr(builtins, node.func.id) and node.func.id != "main"
+    return getattr(node.func, "attr", "").startswith(("assert", "check", "run", "test"))
 
 
 def _outside(tree: ast.AST) -> Iterator[ast.AST]:
     """Yield the nodes of a tree that are in no function and no class."""
     for node in ast.iter_child_nodes(tree):
-        if not isinstance(node, _DEFINITIONS):
+        if not isinstance(node, DEFINITIONS):
             yield node
             yield from _outside(node)
-
-
-# Modules that programs import for their tests, as in MBPP. Modules such as datetime and copy are
-# left out, because they have a function of the same name, which may be meant.
-_BORROWED = {"np": "numpy", "numpy": "numpy"} | {
-    name: name
-    for name in (
-        *("math", "cmath", "collections", "itertools", "functools", "operator", "random", "re"),
-        *("string", "statistics", "heapq", "json", "fractions", "decimal"),
-    )
-}
-
-
-def _borrowed_modules(nodes: Iterable[ast.AST]) -> dict[str, str]:
-    """Return a dict from name to module, for the modules that tests use without importing them."""
-    used = {getattr(node.value, "id", "") for node in nodes if isinstance(node, ast.Attribute)}
-    return {name: _BORROWED[name] for name in (used & _BORROWED.keys()) - imports(nodes).keys()}
 
 
 # What graders of contests import before each program. The builtin functions come after math and

@@ -85,8 +85,9 @@ def boxed(text: str) -> str | None:
 
 
 _RETRACTION = re.compile(
-    r"(?:^|[\n.!?])[ \t]*(?:Wait|Actually|Hold on|Correction|Sorry|Oops|Hmm)\b(?:,? no\b)?"
-    r"|\bno, (?:sorry|wait)\b|\?\s*No\b(?=,)"
+    r"(?:^|[\n.!?(])[ \t]*(?:(?:But |Oh,? )?[Ww]ait|Actually|Hold on|Correction|Edit|Sorry|Oops|Hmm"
+    r"|Let me re(?:consider|count|do|think)|I mis\w+)\b(?:,? no\b)?|\bno, (?:sorry|wait)\b"
+    r"|(?:[-,;?\u2013\u2014\u2026]|\.\.\.)\s*(?:[Nn]o|sorry|wait|scratch that|rather)\b(?=,)"
 )
 _SENTENCE_BREAK = re.compile(
     r"\n|(?<=。)|(?<!i\.e\.)(?<!e\.g\.)(?<!\\!)(?<=[.!?])[*_]*\s"  # \! is of LaTeX

@@ -205,22 +205,22 @@ def are_equal(result: Any, expected: Any) -> bool:
     Floats below 2**53 may differ by 1e-9, relative or absolute. An expected tuple equals a list.
     """
     if isinstance(expected, (list, tuple)):
-        return (
-            isinstance(result, list)
-            and len(result) == len(expected)
-            and all(map(are_equal, result, expected))
-        )
+        is_list = isinstance(result, list) and len(result) == len(expected)
+        return is_list and all(map(are_equal, result, expected))
     if isinstance(expected, dict):
-        return (
-            isinstance(result, dict)
-            and result.keys() == expected.keys()
-            and all(are_equal(result[key], expected[key]) for key in expected)
-        )
+        is_dict = isinstance(result, dict) and result.keys() == expected.keys()
+        return is_dict and all(are_equal(result[key], expected[key]) for key in expected)
     if isinstance(expected, float) or isinstance(result, float):
-        if not (isinstance(result, (int, float)) and isinstance(expected, (int, float))):
-            return False
-        if math.isnan(expected):
-            return math.isnan(result)
-        if abs(result) < 2**53 and abs(expected) < 2**53:
-            return math.isclose(result, expected, rel_tol=1e-9, abs_tol=1e-9)
+        return _are_close(result, expected)
     return bool(result == expected)
+
+
+def _are_close(result: Any, expected: Any) -> bool:
+    """Return whether two values, one of which is a float, are numbers that are nearly equal."""
+    if not (isinstance(result, (int, float)) and isinstance(expected, (int, float))):
+        return False
+    if math.isnan(expected):
+        return math.isnan(result)
+    if abs(result) < 2**53 and abs(expected) < 2**53:
+        return math.isclose(result, expected, rel_tol=1e-9, abs_tol=1e-9)
+    return result == expected
