@@ -196,12 +196,12 @@ class RewardFamily(Family):
         return Candidates(statistics, False, np.transpose(values), offset, float(high - low))
 
     def _statistics(self, fitted: FittedRewards, n: int, finer: LevelDistributions) -> Statistics:
-        """Return statistics of the questions whose `LeveledSamples.n` is n: Max@j for several j.
+        """Return statistics of the questions whose `typical_n` is n: Max@j for several j.
 
         The distributions of `fitted` give the covariance, and the `finer` ones of the profile the
         expected values.
         """
-        samples, has_n = fitted.samples, fitted.samples.n == n
+        samples, has_n = fitted.samples, fitted.samples.typical_n == n
         rewards = samples.at_levels(samples.scaled, has_n)
         multiplicity = samples.multiplicity[has_n]
         questions, prior = multiplicity.sum().item(), fitted.estimates[0][n]

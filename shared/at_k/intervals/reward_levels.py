@@ -107,7 +107,7 @@ class LeveledSamples:
         return np.append(0.0, np.cumsum(self.gaps))
 
     @cached_property
-    def n(self) -> np.ndarray:
+    def typical_n(self) -> np.ndarray:
         """Return the (U,) numbers of samples, in which similar numbers are replaced by their mean.
 
         Moments are computed for each distinct n, and variances are about proportional to 1 / n. So
@@ -143,7 +143,7 @@ class LeveledSamples:
         used, multiplicity = self._counts_of_prior()
         likelihood = grid.distributions.likelihood(self.counts[used])
         log_rates = np.log(np.maximum(grid.distributions.distances_of_mean(), 1e-300))
-        observed = Observed(self.n[used], likelihood, multiplicity)
+        observed = Observed(self.typical_n[used], likelihood, multiplicity)
         estimates = observed.estimates(start, log_rates, *self._mean_and_variance_between())
         priors = [whole_prior(estimate) for estimate in estimates]
         has_share = [prior > _NEGLIGIBLE * prior.max() for prior in priors]
@@ -162,7 +162,7 @@ class LeveledSamples:
         """
         if len(self.counts) <= _COUNTS_AT_ONCE:
             return np.arange(len(self.counts)), self.multiplicity
-        order = np.argsort(self.n, kind="stable")
+        order = np.argsort(self.typical_n, kind="stable")
         share = np.cumsum(self.multiplicity[order]) / self.multiplicity.sum()
         drawn = np.searchsorted(share, (np.arange(_COUNTS_AT_ONCE) + 0.5) / _COUNTS_AT_ONCE)
         return np.unique(order[drawn], return_counts=True)
