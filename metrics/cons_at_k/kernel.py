@@ -485,7 +485,7 @@ most of whose methods raise an error that names the missing package.
 """
 
 
-KERNEL = "8a7cd4f46137"
+KERNEL = "58a5fc8d1fb7"
 """A hash of the core, which `shared/vendor.py` writes into kernels; "" in the package itself."""
 
 INSTALL = 'pip install "evaluate-at-k @ git+https://github.com/evaluate-at-k/evaluate-at-k"'
@@ -2186,7 +2186,7 @@ None for clusters of one question and equal weights.
 
 ONE_CLUSTER = "there is one question, or one cluster of questions"
 
-FEW_EVENTS = 4.0  # For fewer events the normal approximation is too poor.
+FEW_EVENTS = 4 - 1e-9  # For fewer than four events the normal approximation is too poor.
 
 Ranges = tuple[np.ndarray | float, np.ndarray | float]
 """The smallest and the largest possible values of scores, as two arrays or numbers."""
@@ -2262,7 +2262,7 @@ def means_of_questions(
         multiplicity = np.ones(len(columns)) if multiplicity is None else multiplicity
         total = float(multiplicity.sum())
         mean = multiplicity @ columns / total
-        deviations = columns - mean
+        deviations = _deviations(columns, multiplicity)
         squares = (deviations * multiplicity[:, None]).T @ deviations
         covariance = squares / (total * (total - 1))
         return MeansOfQuestions(mean, covariance, np.full(len(mean), total), total, total)
@@ -2284,6 +2284,15 @@ def means_of_questions(
         effective,
         _homogeneous_variance(columns, clusters, weights),
     )
+
+
+def _deviations(columns: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """Return the columns minus their weighted means, (U, m): exactly 0 where a column is constant.
+
+    A variance that is only a rounding error would have a correlation with others.
+    """
+    from_first = columns - columns[0]
+    return from_first - np.average(from_first, 0, weights)
 
 
 def _homogeneous_variance(
@@ -2316,10 +2325,12 @@ def cluster_errors(
     The changes are scaled so that the sum of their squares is the variance of the mean.
     """
     sizes = np.ones(len(columns)) if weights is None else weights
-    deviations = (columns - np.average(columns, 0, weights)) * sizes[:, None]
+    deviations = _deviations(columns, sizes) * sizes[:, None]
     if clusters is not None:
         _, inverse = np.unique(clusters, return_inverse=True)
+        rounding = 1e-14 * np.abs(deviations).sum(axis=0)
         deviations = np.array([np.bincount(inverse, column) for column in deviations.T]).T
+        deviations[np.abs(deviations) < rounding] = 0.0
         sizes = np.bincount(inverse, sizes)
     n_clusters, others = np.count_nonzero(sizes), sizes.sum() - sizes
     # A cluster with all of the weight has the deviation 0.
