@@ -326,11 +326,10 @@ class BinaryFamily(Family):
 
     def candidates(self, fit: Fit) -> Candidates:
         """Return the statistics and the extrapolated scores of a group at 163 rates, never None."""
-        scores = self._scores_of_rates
         statistics = [
             self._shares_of_counts(n, prior, fit.multiplicity) for n, prior in fit.prior[0].items()
         ]
-        return Candidates(statistics, True, scores, np.zeros(scores.shape[1]), 1.0)
+        return Candidates(statistics, True, self._scores_of_rates, offset=0.0, scale=1.0)
 
     def _shares_of_counts(self, n: int, prior: np.ndarray, multiplicity: np.ndarray) -> Statistics:
         """Return `Statistics` of questions with n samples: the share with c in each of r bins.

@@ -136,9 +136,9 @@ class RewardFamily(Family):
         The mean of Max@k is the lowest reward plus, for each higher level, its distance from the
         level below times the pass@k of samples that reach it.
         """
-        multiplicity = fit.multiplicity
         levels, counts = counts_by_level(self._rewards)
-        counts, numbers = counts[multiplicity > 0], multiplicity[multiplicity > 0]
+        used = fit.multiplicity > 0
+        counts, numbers = counts[used], fit.multiplicity[used]
         n, above = counts.sum(axis=1), np.cumsum(counts[:, ::-1], axis=1)[:, ::-1]
         scores = scores_with_ends([any_correct(k) for k in self._extrapolated_ks])
         means = np.full((len(counts), len(self._extrapolated_ks)), float(levels[0]))
@@ -175,8 +175,7 @@ class RewardFamily(Family):
         statistics = [self._statistics(fitted, n, finer) for n in fitted.sizes]
         values = [finer.max_mean(k) for k in self._extrapolated_ks]
         low, high = samples.levels[[0, -1]].tolist()
-        offset = np.full(len(values), low)
-        return Candidates(statistics, False, np.transpose(values), offset, high - low)
+        return Candidates(statistics, False, np.transpose(values), low, high - low)
 
     def _statistics(self, fitted: FittedRewards, n: int, finer: LevelDistributions) -> Statistics:
         """Return statistics of the questions whose `typical_n` is n: Max@j for several j.
