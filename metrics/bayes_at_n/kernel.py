@@ -486,7 +486,7 @@ most of whose methods raise an error that names the missing package.
 """
 
 
-KERNEL = "f79c317d043b"
+KERNEL = "9c18b54bfbf8"
 """A hash of the core, which `shared/vendor.py` writes into kernels; "" in the package itself."""
 
 INSTALL = 'pip install "evaluate-at-k @ git+https://github.com/evaluate-at-k/evaluate-at-k"'
@@ -2153,6 +2153,14 @@ J. Econometrics 232, 272). For single questions it is the sample variance divide
 of freedom are those of the effective number of clusters, G* = M^2 / sum of n_g^2 (Kish 1965), less
 1 but at least 1.
 
+The jackknife depends on the largest clusters, and hardly shows that small ones differ. So v has a
+least value, the variance of a model in which clusters of all sizes vary alike. With the variances
+b between clusters and w within them, which an analysis of variance gives, it is
+
+    (b / G* + w / M) (t / z)^2,
+
+with the quantile t for G - 1 degrees of freedom in place of z. For equal sizes it is v.
+
 *Weights.* With weights w, u is the weighted mean, D_g is a sum of weighted deviations, n_g and M
 are sums of weights, and the effective number of questions without clusters is (sum w)^2 / sum w^2.
 A mean over groups gives a question of a group of size n the weight 1 / n. Other questions may
@@ -2179,7 +2187,7 @@ None for clusters of one question and equal weights.
 
 ONE_CLUSTER = "there is one question, or one cluster of questions"
 
-FEW_EVENTS = 4.0  # For fewer events the normal approximation is too poor.
+FEW_EVENTS = 4 - 1e-9  # For fewer than four events the normal approximation is too poor.
 
 Ranges = tuple[np.ndarray | float, np.ndarray | float]
 """The smallest and the largest possible values of scores, as two arrays or numbers."""
@@ -2194,6 +2202,7 @@ class MeansOfQuestions(NamedTuple):
         effective_questions: (m,) M* of each column. The module docstring defines M* and G*.
         clusters: number of clusters, G; or of questions, if each is its own cluster.
         effective_clusters: G*.
+        homogeneous_variance: (m,) variances b / G* + w / M of the means, or 0 if sizes are equal.
     """
 
     mean: np.ndarray
@@ -2201,6 +2210,7 @@ class MeansOfQuestions(NamedTuple):
     effective_questions: np.ndarray
     clusters: float
     effective_clusters: float
+    homogeneous_variance: np.ndarray | float = 0.0
 
     def limits(
         self, confidence: float, score_range: Ranges, range_of_estimates: Ranges | None = None
@@ -2210,14 +2220,13 @@ class MeansOfQuestions(NamedTuple):
         Estimates of a question may lie outside of the range of scores. `range_of_estimates` is
         `score_range` by default.
         """
-        alpha = 1 - confidence
-        z = student_quantile(degrees_of_freedom(self.effective_clusters), alpha)
+        alpha, z = 1 - confidence, self._z(confidence)
         least, most = range_of_estimates or score_range
         width = np.subtract(most, least)
         scale = np.where(width > 0, width, 1.0)
         # The means and variances of scores that are scaled to the range from 0 to 1.
         u = np.clip((self.mean - least) / scale, 0.0, 1.0)
-        v = np.diag(self.covariance) / scale**2
+        v = self.variance_for_limits(confidence) / scale**2
         lo, hi = wilson_limits(u, v, self.effective_questions, z)
         lo = np.minimum(lo, _lower_limit_of_few_events(u, v, alpha))
         hi = np.maximum(hi, 1 - _lower_limit_of_few_events(1 - u, v, alpha))
@@ -2227,6 +2236,16 @@ class MeansOfQuestions(NamedTuple):
         lo = np.minimum(lo, score_range[0] + (self.mean - score_range[0]) * r)
         hi = np.maximum(hi, score_range[1] - (score_range[1] - self.mean) * r)
         return np.clip([np.minimum(lo, self.mean), np.maximum(hi, self.mean)], *score_range)
+
+    def variance_for_limits(self, confidence: float) -> np.ndarray:
+        """Return the variances of the means, at least those of clusters that vary alike, (m,)."""
+        t = student_quantile(degrees_of_freedom(self.clusters), 1 - confidence)
+        least = self.homogeneous_variance * (t / self._z(confidence)) ** 2
+        return np.maximum(np.diag(self.covariance), least)
+
+    def _z(self, confidence: float) -> float:
+        """Return the quantile z of the module docstring."""
+        return student_quantile(degrees_of_freedom(self.effective_clusters), 1 - confidence)
 
 
 def means_of_questions(
@@ -2244,7 +2263,7 @@ def means_of_questions(
         multiplicity = np.ones(len(columns)) if multiplicity is None else multiplicity
         total = float(multiplicity.sum())
         mean = multiplicity @ columns / total
-        deviations = columns - mean
+        deviations = _deviations(columns, multiplicity)
         squares = (deviations * multiplicity[:, None]).T @ deviations
         covariance = squares / (total * (total - 1))
         return MeansOfQuestions(mean, covariance, np.full(len(mean), total), total, total)
@@ -2258,7 +2277,45 @@ def means_of_questions(
     variance_without = np.sum(cluster_errors(columns, clusters=None, weights=weights) ** 2, axis=0)
     np.divide(np.diag(covariance), variance_without, out=factor, where=variance_without > 0)
     effective_questions = np.clip(questions / np.maximum(factor, 1.0), effective, questions)
-    return MeansOfQuestions(mean, covariance, effective_questions, len(errors), effective)
+    return MeansOfQuestions(
+        mean,
+        covariance,
+        effective_questions,
+        len(errors),
+        effective,
+        _homogeneous_variance(columns, clusters, weights),
+    )
+
+
+def _deviations(columns: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """Return the columns minus their weighted means, (U, m): exactly 0 where a column is constant.
+
+    A variance that is only a rounding error would have a correlation with others.
+    """
+    from_first = columns - columns[0]
+    return from_first - np.average(from_first, 0, weights)
+
+
+def _homogeneous_variance(
+    columns: np.ndarray, clusters: np.ndarray | None, weights: np.ndarray | None
+) -> np.ndarray:
+    """Return the variance of the mean of each column if clusters of all sizes vary alike, (m,)."""
+    share = np.ones(len(columns)) if weights is None else weights
+    share = share / share.sum()
+    inverse = np.arange(len(columns))
+    if clusters is not None:
+        inverse = np.unique(clusters, return_inverse=True)[1]
+    of_cluster = np.bincount(inverse, share)
+    divisor = np.where(of_cluster > 0, of_cluster, 1.0)
+    sums = np.array([np.bincount(inverse, share * column) for column in columns.T]).T
+    centers = sums / divisor[:, None]
+    within = share @ (columns - centers[inverse]) ** 2
+    between = of_cluster @ (centers - share @ columns) ** 2
+    # The expected values of these sums are (1 - a) w and (1 - c) b + (a - d) w.
+    a, c, d = share**2 @ (1 / divisor[inverse]), of_cluster @ of_cluster, share @ share
+    w = within / (1 - a) if a < 1 - 1e-9 else np.zeros_like(within)
+    b = (between - (a - d) * w) / max(1 - c, 1e-9)
+    return c * b + d * w
 
 
 def cluster_errors(
@@ -2269,10 +2326,12 @@ def cluster_errors(
     The changes are scaled so that the sum of their squares is the variance of the mean.
     """
     sizes = np.ones(len(columns)) if weights is None else weights
-    deviations = (columns - np.average(columns, 0, weights)) * sizes[:, None]
+    deviations = _deviations(columns, sizes) * sizes[:, None]
     if clusters is not None:
         _, inverse = np.unique(clusters, return_inverse=True)
+        rounding = 1e-14 * np.abs(deviations).sum(axis=0)
         deviations = np.array([np.bincount(inverse, column) for column in deviations.T]).T
+        deviations[np.abs(deviations) < rounding] = 0.0
         sizes = np.bincount(inverse, sizes)
     n_clusters, others = np.count_nonzero(sizes), sizes.sum() - sizes
     # A cluster with all of the weight has the deviation 0.

@@ -135,11 +135,21 @@ def test_questions_cover_where_clusters_differ_in_size(sizes, between, within):
 
 
 @pytest.mark.filterwarnings("ignore:The .* clusters differ in size")
-@pytest.mark.parametrize("sizes", [[10] * 6, [20] * 12, [58, 19, 11, 9, 8, 6, 5, 5, 3, 2, 1, 1]])
-def test_questions_cover_where_a_rare_kind_of_clusters_is_hard(gpassk, sizes):
-    """Without a floor for clusters, the coverage is 0.65 to 0.87."""
+@pytest.mark.parametrize(
+    ("sizes", "share"),
+    [
+        # Without a floor for clusters, the coverage is 0.65 to 0.87.
+        ([10] * 6, 0.15),
+        ([20] * 12, 0.15),
+        ([58, 19, 11, 9, 8, 6, 5, 5, 3, 2, 1, 1], 0.15),
+        # With the variance of the jackknife alone, the coverage is 0.85 to 0.9.
+        ([60, 60, *[4] * 20], 0.25),
+        ([max(1, 60 // rank) for rank in range(1, 26)], 0.25),
+    ],
+)
+def test_questions_cover_where_a_rare_kind_of_clusters_is_hard(gpassk, sizes, share):
     rng, n, runs = np.random.default_rng(5), 8, 300
-    rates = np.where(rng.random((runs, len(sizes))) < 0.15, 0.05, 0.85)
+    rates = np.where(rng.random((runs, len(sizes))) < share, 0.05, 0.85)
     correct = rng.binomial(n, np.repeat(rates, sizes, axis=1)).ravel()
     clusters = np.repeat(np.arange(runs * len(sizes)).astype(str), sizes * runs)
     groups = np.repeat(np.arange(runs).astype(str), sum(sizes))
@@ -151,7 +161,7 @@ def test_questions_cover_where_a_rare_kind_of_clusters_is_hard(gpassk, sizes):
         confidence=0.95,
         include="pass@1",
     )
-    truth = 0.15 * 0.05 + 0.85 * 0.85
+    truth = share * 0.05 + (1 - share) * 0.85
     covered = [scores[f"{x}/pass@1_lo"] <= truth <= scores[f"{x}/pass@1_hi"] for x in range(runs)]
     assert np.mean(covered) > 0.92
 

@@ -30,7 +30,7 @@ ABOVE_N = ("k above n", "levels")
 ONLY_QUESTIONS = ("picked", "tails", "score_agg")
 COMBINATIONS = [(name, "questions") for name in CASES if name not in ABOVE_N]
 COMBINATIONS += [(name, "sampling") for name in CASES if name not in (*ONLY_QUESTIONS, *ABOVE_N)]
-COMBINATIONS += [(name, x) for name in (*ABOVE_N, "max_at_k") for x in ("auto", "hierarchical")]
+COMBINATIONS += [(name, x) for name in ABOVE_N for x in ("auto", "hierarchical")]
 REWARDS = [pair for pair in COMBINATIONS if pair[0] in ("max_at_k", "picked", "bayes_at_n")]
 
 

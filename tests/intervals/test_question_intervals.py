@@ -33,6 +33,23 @@ def jackknife(scores: list[Fraction], clusters: list[Any]) -> Fraction:
     return Fraction(len(labels) - 1, len(labels)) * squares
 
 
+def homogeneous(scores: list[Fraction], clusters: list[Any]) -> Fraction:
+    """The variance of the mean if clusters of all sizes vary alike, by an analysis of variance."""
+    mean, total = sum(scores) / Fraction(len(scores)), Fraction(len(scores))
+    groups = [
+        [x for x, cluster in zip(scores, clusters, strict=True) if cluster == label]
+        for label in set(clusters)
+    ]
+    centers = [sum(group) / Fraction(len(group)) for group in groups]
+    pairs = list(zip(groups, centers, strict=True))
+    inside = sum((sum((x - center) ** 2 for x in group) for group, center in pairs), Fraction(0))
+    within = inside / (total - len(groups)) if len(groups) < total else Fraction(0)
+    between = sum(len(group) * (center - mean) ** 2 for group, center in pairs) / total
+    effective = total**2 / sum(len(group) ** 2 for group in groups)
+    of_clusters = (between - within * (len(groups) - 1) / total) / (1 - 1 / effective)
+    return of_clusters / effective + within / total
+
+
 def limits_by_formula(
     scores: list[Fraction], clusters: list[Any], confidence: float = 0.95
 ) -> tuple[float, float]:
@@ -46,6 +63,8 @@ def limits_by_formula(
     if independent:
         number = max(effective, questions / max(Fraction(1), v / independent))
     z = t.isf(alpha / 2, max(1.0, float(effective) - 1))
+    of_all = t.isf(alpha / 2, len(sizes) - 1)
+    v = max(v, homogeneous(scores, clusters) * Fraction(of_all / z) ** 2)
     event = Fraction(1, 8) / number
     m = float(number * (u * (1 - u) + event) / (number * v + event))
 

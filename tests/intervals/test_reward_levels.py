@@ -148,4 +148,4 @@ def test_small_weights_do_not_change_the_mean_number_of_samples():
     ones, small = (leveled_samples(rewards, w * np.ones(3)) for w in (1, 0.01))
     assert ones is not None
     assert small is not None
-    assert small.n.tolist() == ones.n.tolist() == [5, 5, 16]
+    assert small.typical_n.tolist() == ones.typical_n.tolist() == [5, 5, 16]

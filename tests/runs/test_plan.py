@@ -251,11 +251,38 @@ def test_a_plan_with_weights_has_the_half_width_of_such_a_run(kind, metric):
     )
 
 
-def test_a_pilot_run_with_clusters_is_warned_about():
-    run = {"predictions": PILOT, "clusters": ["a", "a", "b", "b", "c"]}
-    with pytest.warns(UserWarning, match="has clusters, which a plan does not use"):
-        plan = at_k.plan(run)
-    assert plan == at_k.plan(PILOT)
+@pytest.mark.parametrize("k", [1, 4, 16])
+def test_a_plan_with_clusters_has_the_half_width_of_such_a_run(k):
+    random, labels = np.random.default_rng(4), np.repeat(np.arange(40).astype(str), 5).tolist()
+    rates = np.repeat(random.beta(1, 1, 40), 5)
+    rows = random.binomial(1, rates[:, None], (200, 16))
+    limits = at_k.load("gpassk").compute(
+        predictions=rows, k=k, include="pass@k", confidence=0.95, clusters=labels
+    )
+    width = (limits[f"pass@{k}_hi"] - limits[f"pass@{k}_lo"]) / 2
+    plan = at_k.plan(rows, k=k, questions=200, samples=16, clusters=labels)
+    plain = at_k.plan(rows, k=k, questions=200, samples=16)
+    row, plain_row = plan["rows"][0], plain["rows"][0]
+    assert row["half_width_questions"] == pytest.approx(width, rel=0.05)
+    assert row["half_width_questions"] > 1.5 * plain_row["half_width_questions"]
+    assert row["half_width_sampling"] == plain_row["half_width_sampling"]
+    assert plan["assumptions"] == plain["assumptions"] | {"pilot_clusters": 40}
+    # From 8 samples of each question, the plan for 16 is nearly the same.
+    smaller = at_k.plan(rows[:, :8], k=k, questions=200, samples=16, clusters=labels)["rows"][0]
+    assert smaller["half_width_questions"] == pytest.approx(width, rel=0.15)
+
+
+def test_a_plan_with_single_questions_as_clusters_is_that_without_clusters():
+    plain = at_k.plan(PILOT, k=2, half_width=0.05)
+    plan = at_k.plan(PILOT, k=2, half_width=0.05, clusters=[*"abcde"])
+    assert plan["cheapest"] == pytest.approx(plain["cheapest"], rel=1e-9)
+
+
+def test_clusters_of_a_plan_are_those_of_a_pilot_run_and_more_than_one():
+    with pytest.raises(ValueError, match="does not show how clusters differ"):
+        at_k.plan(PILOT, clusters=["a"] * 5)
+    with pytest.raises(ValueError, match=r"Groups, clusters and weights .* of a pilot"):
+        at_k.plan(rates=[0.2, 0.8], clusters=["a", "b"])
 
 
 @pytest.mark.parametrize("wanted", ["half_width", "difference"])

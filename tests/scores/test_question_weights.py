@@ -111,6 +111,32 @@ def test_limits_depend_on_ratios_of_weights_only(name, options, interval):
         assert_close(compute(name, options, interval, question_weights=zeros), without, 1e-6)
 
 
+@pytest.mark.parametrize(
+    ("correct", "n", "weights", "clusters"),
+    [
+        # pass@n is 1 for each question, so its variance is 0 up to rounding.
+        ([3, 2, 2, 1, 2, 1, 2, 1], 3, [3, 2, 3, 1, 3, 2, 2, 2], None),
+        # The sum of the deviations of a cluster is 0 up to rounding.
+        ([4, 2, 1, 2, 3], 6, [3, 2, 3, 3, 2], [*"01020"]),
+    ],
+)
+def test_rounding_errors_of_variances_do_not_move_limits(correct, n, weights, clusters):
+    gpassk, found = at_k.load("gpassk"), []
+    for scale in (1, 7.3, 0.3):
+        scores = gpassk.compute(
+            predictions={"n": [n] * len(correct), "correct": correct},
+            question_weights=[scale * weight for weight in weights],
+            clusters=clusters,
+            k=[1, n // 2, n],
+            include=["pass@k", "Geom_ds@k"],
+            interval="questions",
+            confidence=0.95,
+        )
+        found.append([x for x in scores.values() if isinstance(x, float)])
+    assert found[1] == pytest.approx(found[0], abs=1e-7)
+    assert found[2] == pytest.approx(found[0], abs=1e-7)
+
+
 @pytest.mark.parametrize(("name", "options", "interval"), INTERVALS)
 def test_a_group_has_the_limits_that_its_questions_have_alone(name, options, interval):
     if interval == "hierarchical":

@@ -166,6 +166,11 @@ def _assumptions_in_words(assumptions: Mapping[str, Any]) -> str:
         if "design_effect" in assumptions:
             effect = f"increases variances by a factor of {assumptions['design_effect']:.2f}"
             text += f", and averaged as in the pilot run, which {effect}"
+        if "pilot_clusters" in assumptions:
+            clusters = number_of(assumptions["pilot_clusters"], "cluster")
+            text += (
+                f", in {clusters}; more questions are assumed to come in more clusters like these"
+            )
         if assumptions["extrapolated"]:
             text += ", and scores with more samples are extrapolated"
     text += (

@@ -144,7 +144,7 @@ def advantages(
         _check_size(max(k_weights), rows.shape[1], prompt, baseline if needs_k_below_n else None)
         prompts = _Sorted(rows) if is_maximum else _Counted(rows)
         first, *others = (
-            weight * _weights_at(prompts, size, credits[size], baseline, normalize is not None)
+            weight * _weights_at_k(prompts, size, credits[size], baseline, normalize is not None)
             for size, weight in k_weights.items()
         )
         return prompts.in_order_of_rewards(sum(others, first))
@@ -222,7 +222,7 @@ def _check_size(k: int, n: int, prompt: str, below_n: str | None) -> None:
 # --- Means over subsets -------------------------------------------------------------------
 
 
-def _weights_at(
+def _weights_at_k(
     prompts: _Counted | _Sorted, k: int, credits: Any, baseline: str, is_standardized: bool
 ) -> np.ndarray:
     """Return the weights at one k: (U, 2) for `_Counted` prompts, and (G, n) for `_Sorted` ones."""

@@ -176,7 +176,7 @@ class BinaryFamily(Family):
         # Each column with itself, and then the other pairs that the scores need.
         self._pairs: list[ColumnPair] = list(dict.fromkeys(itertools.chain(itself, needed)))
         # All groups of questions use the same moments.
-        self._moments = lru_cache(_MOMENTS_KEPT)(self._moments_of)
+        self._moments = lru_cache(_MOMENTS_KEPT)(self._moments_by_shift)
 
     def prior_of(self, multiplicity: np.ndarray) -> list[dict[int, np.ndarray]]:
         """Return one or two estimates of the prior of a group, each in parts by n: {n: (161,)}.
@@ -216,7 +216,7 @@ class BinaryFamily(Family):
             result.append(Shifted(theta, means[:, m : 2 * m], covariance, 0.0, 1.0))
         return result
 
-    def _moments_of(self, n: int) -> np.ndarray:
+    def _moments_by_shift(self, n: int) -> np.ndarray:
         """Return means of the m columns and covariances of the P `_pairs`, (123, m + P, 161).
 
         Columns are estimated from n samples of a question with a known rate. Axis 0 has the shifts
@@ -350,7 +350,7 @@ class BinaryFamily(Family):
 
 
 def _means_of_shifts(moments: np.ndarray, prior: np.ndarray) -> np.ndarray:
-    """Return the means under a (161,) prior of what `_moments_of` returns, (123, m + P).
+    """Return the means under a (161,) prior of what `_moments_by_shift` returns, (123, m + P).
 
     At the first shift all rates are 0, and at the last shift all are 1.
     """

@@ -174,7 +174,7 @@ class LabelCounts(NamedTuple):
         return limits[0], limits[1]
 
     @property
-    def show_use(self) -> bool:
+    def is_better_than_chance(self) -> bool:
         """Return whether the labels show that the checker is better than chance."""
         if any(sum(stratum) == 0 for stratum in self.strata):
             return False
@@ -191,7 +191,7 @@ class LabelCounts(NamedTuple):
                 f"labels has {labelled}: the rates of a checker need labels of correct and of "
                 f"incorrect samples."
             )
-        if not self.show_use:
+        if not self.is_better_than_chance:
             raise ValueError(
                 f"labels do not show that the checker is better than chance: of {correct} correct "
                 f"samples it calls {self.tp / correct:.0%} correct, and of {number - correct} "

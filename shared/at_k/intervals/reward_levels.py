@@ -55,7 +55,7 @@ def leveled_samples(rewards: Rewards, multiplicity: np.ndarray) -> LeveledSample
     levels, counts = _levels_and_counts(group_rewards)
     if len(levels) == 1:
         return None
-    return LeveledSamples(levels, counts, multiplicity[rows], group_rewards)
+    return LeveledSamples(levels, counts, multiplicity[rows])
 
 
 def _levels_and_counts(rewards: Rewards) -> tuple[np.ndarray, np.ndarray]:
@@ -88,13 +88,11 @@ class LeveledSamples:
         levels: (L,) rewards, ascending, two or more.
         counts: (U, L) numbers of samples at each level, for U distinct questions.
         multiplicity: (U,) number of questions of the group for each of these.
-        rewards: the rewards of the same samples, before close ones share a level.
     """
 
     levels: np.ndarray
     counts: np.ndarray
     multiplicity: np.ndarray
-    rewards: Rewards
 
     @cached_property
     def gaps(self) -> np.ndarray:
@@ -107,7 +105,7 @@ class LeveledSamples:
         return np.append(0.0, np.cumsum(self.gaps))
 
     @cached_property
-    def n(self) -> np.ndarray:
+    def typical_n(self) -> np.ndarray:
         """Return the (U,) numbers of samples, in which similar numbers are replaced by their mean.
 
         Moments are computed for each distinct n, and variances are about proportional to 1 / n. So
@@ -119,20 +117,6 @@ class LeveledSamples:
         inverse = np.bincount(octave, self.multiplicity / n)[octave]
         return np.rint(questions / inverse).astype(np.int64)
 
-    def at_levels(self, levels: np.ndarray, rows: np.ndarray | slice = slice(None)) -> Rewards:
-        """Return the samples of some rows as rewards, with (L,) `levels` in place of their own."""
-        at_most = np.cumsum(self.counts[rows], axis=1)
-        return Rewards(np.arange(len(at_most)), levels, at_most)
-
-    def binning_bias(self, ks: Sequence[int]) -> np.ndarray:
-        """Return Max@k of the rewards minus Max@k of their levels for e values of k, (U, e).
-
-        For k above the smallest n, the difference is that at the smallest n.
-        """
-        binned, least = self.at_levels(self.levels), int(self.rewards.sizes.min())
-        observed = [min(k, least) for k in ks]
-        return np.transpose([self.rewards.max_of(k) - binned.max_of(k) for k in observed])
-
     def fit(self) -> FittedRewards:
         """Return the distributions of the grid with one or two estimates of the prior over them.
 
@@ -143,7 +127,7 @@ class LeveledSamples:
         used, multiplicity = self._counts_of_prior()
         likelihood = grid.distributions.likelihood(self.counts[used])
         log_rates = np.log(np.maximum(grid.distributions.distances_of_mean(), 1e-300))
-        observed = Observed(self.n[used], likelihood, multiplicity)
+        observed = Observed(self.typical_n[used], likelihood, multiplicity)
         estimates = observed.estimates(start, log_rates, *self._mean_and_variance_between())
         priors = [whole_prior(estimate) for estimate in estimates]
         has_share = [prior > _NEGLIGIBLE * prior.max() for prior in priors]
@@ -162,7 +146,7 @@ class LeveledSamples:
         """
         if len(self.counts) <= _COUNTS_AT_ONCE:
             return np.arange(len(self.counts)), self.multiplicity
-        order = np.argsort(self.n, kind="stable")
+        order = np.argsort(self.typical_n, kind="stable")
         share = np.cumsum(self.multiplicity[order]) / self.multiplicity.sum()
         drawn = np.searchsorted(share, (np.arange(_COUNTS_AT_ONCE) + 0.5) / _COUNTS_AT_ONCE)
         return np.unique(order[drawn], return_counts=True)
@@ -322,15 +306,6 @@ class FittedRewards:
         observed = samples.sum_of_changes(k)
         known = np.minimum(observed, expected) > 1e-12
         return np.maximum(np.where(known, observed / np.maximum(expected, 1e-300), 1.0), 1.0)
-
-    def posterior_means(self, values: np.ndarray) -> np.ndarray:
-        """Return posterior means of (J, e) values for each distinct question, (U, e)."""
-        means = []
-        for start in range(0, len(self.samples.counts), _COUNTS_AT_ONCE):
-            counts = self.samples.counts[start : start + _COUNTS_AT_ONCE]
-            weight = self.distributions.likelihood(counts) * self.priors[0]
-            means.append(weight @ values / weight.sum(axis=1, keepdims=True))
-        return np.concatenate(means)
 
 
 # --- Distributions ------------------------------------------------------------------------

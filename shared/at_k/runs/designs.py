@@ -29,6 +29,10 @@ which their intervals depend on, are those expected given D.
 *Weights.* If questions have weights like those of the pilot run, the prior is that of its questions
 by their weights, and M questions count as M / d, with the design effect d = M sum w^2 / (sum w)^2.
 
+*Clusters.* More questions mean more clusters of the same sizes. Clusters increase the variance of a
+mean over the pilot questions by some amount, see `core.questions`. New samples vary as before, so B
+is multiplied by the factor that increases the variance by this amount.
+
 Arrays of 25 entries have one for each shift of the prior, which stands for runs with another score.
 """
 
@@ -68,7 +72,10 @@ class Population(NamedTuple):
         power: the power of the planned comparisons.
         correlation: the correlation r of the scores of two runs over questions.
         design_effect: the factor by which weights of questions increase the variance of a mean.
-        freedom: the factor P / (P - 1) for a prior that P pilot questions gave; otherwise 1.
+        variance_factor: the factor that B under the prior is multiplied by, for the number and the
+            clusters of the pilot questions.
+        clusters, effective_clusters: G / M and G* / M of `core.questions`, for M questions with
+            equal weights.
     """
 
     prior: np.ndarray
@@ -77,7 +84,9 @@ class Population(NamedTuple):
     power: float
     correlation: float
     design_effect: float = 1.0
-    freedom: float = 1.0
+    variance_factor: float = 1.0
+    clusters: float = 1.0
+    effective_clusters: float = 1.0
 
 
 class Precision(NamedTuple):
@@ -114,8 +123,12 @@ class Design:
         # `_between` is B, and `_total` is V.
         between = (score_of_rate - self.scores[:, None]) ** 2 @ prior
         total = (self._pmf_of_c * (h - self.scores[:, None]) ** 2).sum(axis=1)
-        self._between = population.freedom * between
-        self._total = np.maximum(total, between) + self._between - between
+        self._between = population.variance_factor * between
+        independent = np.maximum(total, between)
+        self._total = independent + self._between - between
+        # M* / M of `core.questions`.
+        share = independent / np.maximum(self._total, 1e-300)
+        self._effective_share = np.clip(share, population.effective_clusters, 1.0)
 
     def precision(self, questions: int, kind: str) -> Precision:
         """Return the precision of M `questions` for the interval `kind`: "sampling", "questions".
@@ -166,8 +179,9 @@ class Design:
         pmf_of_c, confidence = self._pmf_of_c[shifts], self._assumed.confidence
         if kind == "questions":
             mu, variance = pmf_of_c @ self._family.columns[:, 0], self._total[shifts] / effective
-            number = np.full(len(shifts), effective)
-            means = MeansOfQuestions(mu, np.diag(variance), number, effective, effective)
+            number, assumed = effective * self._effective_share[shifts], self._assumed
+            clusters = effective * assumed.clusters, effective * assumed.effective_clusters
+            means = MeansOfQuestions(mu, np.diag(variance), number, *clusters)
             lo, hi = means.limits(confidence, (0.0, 1.0))
             return Interval(mu, np.sqrt(variance), lo, hi, kind)
         fits = (Fit(self._family, effective * pmf) for pmf in pmf_of_c)
@@ -209,7 +223,8 @@ class Design:
         above, below = np.interp(a, mu, hi - mu), np.interp(b, mu, mu - lo)
         length = np.sqrt(np.maximum(above**2 + below**2 - 2 * r * above * below, 0.0))
         if kind == "questions":  # An unseen kind of questions: see the module `differences`.
-            share = unseen_share(effective, 1 - self._assumed.confidence)
+            clusters = effective * self._assumed.clusters
+            share = unseen_share(clusters, 1 - self._assumed.confidence)
             length = np.maximum(length, share * np.maximum(b, 1 - a))
         is_found = d - quantile > length
         return float(d[np.argmax(is_found)]) if is_found.any() else None

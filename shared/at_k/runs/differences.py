@@ -290,8 +290,9 @@ class Pair:
             clusters = effective_clusters(labels, questions, options.weights)
             t = student_quantile(degrees_of_freedom(clusters), alpha)
             shared = t * np.abs(b.standard_errors - a.standard_errors)
-        down = _distance_of_limit(b.estimates - lo_b, hi_a - a.estimates, self._correlation, shared)
-        up = _distance_of_limit(hi_b - b.estimates, a.estimates - lo_a, self._correlation, shared)
+        r = self._correlation
+        down = _distance_of_limit(hi_a - a.estimates, b.estimates - lo_b, r, shared)
+        up = _distance_of_limit(a.estimates - lo_a, hi_b - b.estimates, r, shared)
         if self._new_questions:
             counted = a.counted if labels is None else np.unique(labels[a.counted])
             share = unseen_share(len(counted), alpha)
@@ -321,17 +322,23 @@ class Pair:
 
 
 def _distance_of_limit(
-    x: np.ndarray, y: np.ndarray, r: np.ndarray, shared: np.ndarray | float
+    distance_a: np.ndarray,
+    distance_b: np.ndarray,
+    correlation: np.ndarray,
+    distance_if_equal: np.ndarray | float,
 ) -> np.ndarray:
     """Return how far a limit of the differences is from their estimates, (m,).
 
-    x and y are the distances of the two limits that bound it, one of each run, from the scores. r
-    is the correlation. `shared` is the result for r = 1, which the module docstring explains.
+    Of the two limits that bound it, one of each run, the first arguments are the distances from the
+    scores. `distance_if_equal` is the result for a correlation of 1, see the module docstring.
     """
     # With this bound, the limits of the difference stay in the range of differences.
-    shared = np.minimum(shared, np.maximum(x, y))
-    squares, positive, negative = x * x + y * y, np.maximum(r, 0.0), np.minimum(r, 0.0)
-    return np.sqrt(squares - positive * (squares - shared * shared) - 2 * negative * x * y)
+    largest = np.maximum(distance_a, distance_b)
+    shared = np.minimum(distance_if_equal, largest)
+    squares = distance_a**2 + distance_b**2
+    positive, negative = np.maximum(correlation, 0.0), np.minimum(correlation, 0.0)
+    product = distance_a * distance_b
+    return np.sqrt(squares - positive * (squares - shared**2) - 2 * negative * product)
 
 
 # --- All differences together -------------------------------------------------------------

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import itertools
 import math
-import warnings
 from collections.abc import Callable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field
@@ -17,13 +16,14 @@ from typing import Any, Self, TypedDict, Unpack
 import numpy as np
 
 from ..core.checks import as_list, check_k, check_name, check_number
-from ..core.choice import question_weighting
+from ..core.choice import check_clusters, question_weighting
 from ..core.credits import PASS_FAMILY, ScoreOptions, included_scores
-from ..core.questions import student_quantile
+from ..core.expected import pass_scores
+from ..core.questions import cluster_errors, means_of_questions, student_quantile
 from ..core.score import Score, ScoreId
 from ..core.signatures import check_options, shows_options
 from ..functions import OutcomesLike
-from ..intervals.binary_family import estimate_rate_prior
+from ..intervals.binary_family import estimate_rate_prior, scores_of_rates
 from ..intervals.family import multiplicities
 from ..intervals.labelled import Errors
 from .designs import Design, Population, prior_of_rates
@@ -58,6 +58,7 @@ class PlanArguments(TypedDict, total=False):
     confidence: float
     power: float
     tau: float
+    clusters: list[str] | None
     rates: list[float] | None
     correlation: float | None
     interval: str
@@ -151,15 +152,21 @@ class PlanOptions(ComparisonOptions):
         return math.inf if value is None else value / wanted
 
     def for_samples(self, sizes: Mapping[str, np.ndarray]) -> Self:
-        """Return a copy of the options with the weights of the questions of a pilot run.
+        """Return a copy of the options with the weights and clusters of a pilot run's questions.
 
-        Unlike the method of the base class, it checks neither k nor clusters: a pilot run may have
-        fewer than k samples, and a plan uses no clusters.
+        Unlike the method of the base class, it does not check k: a pilot run may have fewer than k
+        samples. Half-widths for other questions are in every plan, so clusters are always used.
         """
         result, questions = copy(self), len(next(iter(sizes.values())))
         result.weighting = question_weighting(
             self.average, self.question_weights, self.groups, questions
         )
+        result.clusters = check_clusters(self.clusters, "questions", questions, result.weights)
+        if result.clusters is not None and not result.clusters.any():
+            raise ValueError(
+                "All questions are in one cluster, which does not show how clusters differ: leave "
+                "clusters out, or give more."
+            )
         return result
 
     @cached_property
@@ -209,6 +216,8 @@ def plan(
         confidence: probability that an interval covers the true value.
         power: probability that a comparison finds the difference.
         tau: share of correct samples that G-Pass@k requires, from 0 to 1.
+        clusters: a label of the cluster of each question of the pilot run. More questions are
+            assumed to come in more clusters of the same sizes.
         rates: assumed success rates of questions, from 0 to 1, instead of a pilot run. Each rate
             holds for the same share of the questions.
         correlation: correlation over questions of the true scores of two runs, from -1 to 1.
@@ -248,7 +257,7 @@ def plan(
           "given"; "rates_are", which is "assumed" or "estimated"; for a pilot run
           "pilot_questions", "pilot_samples" (of the question with fewest), and whether the score is
           "extrapolated"; for weights "design_effect", the factor by which they increase the
-          variance.
+          variance; for clusters "pilot_clusters".
 
     Raises:
         ValueError: if an outcome or a parameter is invalid; if neither R nor rates is given, or
@@ -281,20 +290,17 @@ def plan_for(run: Run | None, options: PlanOptions) -> dict[str, Any]:
     """Return the dict that `at_k.plan` returns, for a graded pilot run, or None for no run."""
     if run is not None:
         options = options.for_samples({run.name: run.outcomes.n})
-    elif (options.average, options.question_weights, options.groups) != ("questions", None, None):
-        raise ValueError("Groups and weights of questions are those of a pilot run.")
-    if options.clusters is not None:
-        warnings.warn(
-            "The pilot run has clusters, which a plan does not use: it takes the planned questions "
-            "as independent.",
-            stacklevel=3,
-        )
+    elif options.average != "questions" or any(
+        labels is not None
+        for labels in (options.question_weights, options.groups, options.clusters)
+    ):
+        raise ValueError("Groups, clusters and weights of questions are those of a pilot run.")
     if run is not None and run.errors != Errors():
         raise ValueError(
             "The pilot run has labels, and a plan is not corrected for the errors of a checker: "
             "leave out the labels, and plan for the samples that it calls correct."
         )
-    population, (score_id, _) = _population(run, options, options.weights), options.score
+    population, (score_id, _) = _population(run, options), options.score
     designs = [Design(population, n) for n in options.samples]
     cheapest = _cheapest_row(designs, options)
     if run is not None and cheapest is not None:
@@ -325,6 +331,8 @@ def _assumptions(run: Run | None, options: PlanOptions, population: Population) 
     result["correlation_is"] = "assumed" if options.correlation is None else "given"
     if options.weights is not None:
         result["design_effect"] = population.design_effect
+    if options.clusters is not None:
+        result["pilot_clusters"] = len(np.unique(options.clusters))
     return result
 
 
@@ -340,12 +348,14 @@ def _plan_row(design: Design, questions: int, options: PlanOptions) -> dict[str,
     }
 
 
-def _population(run: Run | None, options: PlanOptions, weights: np.ndarray | None) -> Population:
+def _population(
+    run: Run | None, options: PlanOptions, questions: np.ndarray | None = None
+) -> Population:
     """Return the population of the pilot run `run`, or of the assumed rates if it is None.
 
-    `weights`, (M,), are the weights of the questions of the run, which also weight the prior; None
-    if they are equal. Raises ValueError unless there is either a pilot run or assumed rates, or if
-    no question of the run has two samples.
+    `questions` are the indices of those of the run that are used, by default all. Raises ValueError
+    unless there is either a pilot run or assumed rates, or if no question of the run has two
+    samples.
     """
     if (options.rates is None) == (run is None):
         raise ValueError(
@@ -356,18 +366,38 @@ def _population(run: Run | None, options: PlanOptions, weights: np.ndarray | Non
     goal = (score, options.confidence, options.power, r)
     if run is None:
         return Population(prior_of_rates(options.rates), *goal)
-    counts = run.outcomes.counts
+    counts, weights, clusters = run.outcomes.counts, options.weights, options.clusters
     if counts.n.max() < 2:
         raise ValueError(
             f"{run.name} has one sample of each question, which does not show how questions "
             f"differ: give a pilot run with more samples, or rates."
         )
+    if questions is not None:
+        counts = run.for_questions(questions).outcomes.counts
+        weights, clusters = (x if x is None else x[questions] for x in (weights, clusters))
     n, c = counts.unique
     numbers, _ = multiplicities(counts.inverse, len(n), weights)
-    effective = float(numbers.sum())
-    prior, design_effect = estimate_rate_prior(n, c, numbers), len(counts) / effective
-    freedom = effective / max(effective - 1, 1.0)
-    return Population(prior, *goal, design_effect=design_effect, freedom=freedom)
+    effective, prior = float(numbers.sum()), estimate_rate_prior(n, c, numbers)
+    factor = effective / max(effective - 1, 1.0)
+    population = Population(prior, *goal, len(counts) / effective, factor)
+    if clusters is None:
+        return population
+    # What clusters add to the variance, and B, are those of the largest k that the pilot run has.
+    scores = options.scores_at([min(*options.ks, int(n.min()))])
+    estimates = pass_scores(counts, scores)
+    columns = estimates.columns[estimates.inverse]
+    means = means_of_questions(columns, None, clusters, weights)
+    independent = np.sum(cluster_errors(columns, None, weights) ** 2)
+    (variance,) = means.variance_for_limits(options.confidence)
+    added = effective * max(0.0, float(variance - independent))
+    (score,) = scores.values()
+    values = scores_of_rates(score.terms)[:, 0]
+    between = factor * (prior @ values**2 - (prior @ values) ** 2)
+    return population._replace(
+        variance_factor=factor * (1 + added / max(between, 1e-12)),
+        clusters=means.clusters / effective,
+        effective_clusters=means.effective_clusters / effective,
+    )
 
 
 # --- The cheapest design ------------------------------------------------------------------
@@ -388,17 +418,18 @@ def _limits_of_questions(
     """Return {"questions_lo": .., "questions_hi": ..}, or {} for fewer than three pilot questions.
 
     They are limits of the number that a design needs, which is estimated as `questions`. Leaving
-    out one group of pilot questions at a time (jackknife) estimates the variance of its logarithm.
-    The limits use Student's t.
+    out one group of pilot questions, or of clusters, at a time (jackknife) estimates the variance
+    of its logarithm. The limits use Student's t.
     """
-    size, weights, logs = len(run.outcomes), options.weights, []
-    groups = min(size, _JACKKNIFE_GROUPS)
+    labels, logs = options.clusters, []
+    if labels is None:
+        labels = np.arange(len(run.outcomes))
+    groups = min(int(labels.max()) + 1, _JACKKNIFE_GROUPS)
     if groups < 3:
         return {}
     for group in range(groups):
-        rows = np.flatnonzero(np.arange(size) % groups != group)
-        own_weights = None if weights is None else weights[rows]
-        design = Design(_population(run.for_questions(rows), options, own_weights), samples)
+        rows = np.flatnonzero(labels % groups != group)
+        design = Design(_population(run, options, rows), samples)
         # A half-width or difference is nearly proportional to 1 / sqrt(number of questions).
         number = questions * options.ratio(design, questions) ** 2
         logs.append(math.log(min(max(number, 2.0), _MOST_QUESTIONS)))
