@@ -485,7 +485,7 @@ most of whose methods raise an error that names the missing package.
 """
 
 
-KERNEL = "5205b9ff9dc2"
+KERNEL = "280950064ad4"
 """A hash of the core, which `shared/vendor.py` writes into kernels; "" in the package itself."""
 
 INSTALL = 'pip install "evaluate-at-k @ git+https://github.com/evaluate-at-k/evaluate-at-k"'
@@ -2555,12 +2555,13 @@ def _column(
     if not isinstance(values, np.ndarray):
         return values
     # Printing is slow, so each distinct number is printed once.
-    distinct, index = np.unique(values, return_inverse=True)
+    native = values.astype(values.dtype.newbyteorder("="), copy=False)
+    encoded = pa.array(native, mask=None if valid is None else ~valid).dictionary_encode()
+    distinct = encoded.dictionary.to_numpy(zero_copy_only=False)
     if distinct.dtype in (np.float16, np.float32):
         distinct = np.array([plain_number("A number", number) for number in distinct])
-    texts = json.dumps(distinct.tolist())[1:-1].split(", ")
-    mask = None if valid is None else ~valid
-    return pa.chunked_array([pa.array(texts, TEXTS).cast(JSON).take(pa.array(index, mask=mask))])
+    texts = json.dumps(distinct.tolist())[1:-1].split(", ") if len(distinct) else []
+    return pa.chunked_array([pa.array(texts, TEXTS).cast(JSON).take(encoded.indices)])
 
 
 def to_json(values: Sequence[Any], place: Callable[[int], Place]) -> pa.Array:
@@ -3515,7 +3516,8 @@ def expected_credits(n: np.ndarray, c: np.ndarray, credits: Sequence[Credits]) -
             continue
         table = np.array(credits_of_k)
         for rows in blocks_of_rows(np.arange(len(c)), k):
-            result[np.ix_(rows, np.array(columns))] = _expected_of_k(n[rows], c[rows], table)
+            sums = _weighted_sums(_tails(n[rows], c[rows], k), table)
+            result[np.ix_(rows, np.array(columns))] = sums
     return result
 
 
@@ -3548,18 +3550,23 @@ def blocks_of_rows(rows: np.ndarray, k: int) -> Iterator[np.ndarray]:
 @lru_cache(maxsize=1 << 10)
 def _expected_table(n: int, credits: tuple[Credits, ...]) -> np.ndarray:
     """Return the expected sums of m vectors of k credits for c = 0 .. n, (n + 1, m)."""
-    return _expected_of_k(np.full(n + 1, n), np.arange(n + 1), np.array(credits))
+    return _weighted_sums(_table_of_tails(n, len(credits[0])), np.array(credits))
 
 
-def _expected_of_k(n: np.ndarray, c: np.ndarray, credits: np.ndarray) -> np.ndarray:
-    """Return the expected sums of credits, (U, m), from (m, k) credits, and (U,) n and c.
+@lru_cache(maxsize=64)
+def _table_of_tails(n: int, k: int) -> np.ndarray:
+    """Return P(at least r of k samples are correct) for c = 0 .. n and r = 1 .. k, (n + 1, k)."""
+    return _tails(np.full(n + 1, n), np.arange(n + 1), k)
+
+
+def _weighted_sums(tails: np.ndarray, credits: np.ndarray) -> np.ndarray:
+    """Return the expected sums of credits, (U, m), from (U, k) tails and (m, k) credits.
 
     They are S_w, the sum over r of w_r x P(at least r of k samples are correct). The probabilities
     are rounded before they are added, as by the formula of mG-Pass@k in its paper, whose published
     digits are reproduced.
     """
     sums = []
-    tails = _tails(n, c, credits.shape[1])
     for credit in credits:
         credited = np.flatnonzero(credit)
         terms = tails[:, credited] * credit[credited]
@@ -3604,7 +3611,7 @@ def _binomials(most: int) -> np.ndarray:
     table = np.zeros((most + 1, most + 1), dtype=object)
     table[:, 0] = 1
     for m in range(1, most + 1):
-        table[m, 1:] = table[m - 1, 1:] + table[m - 1, :-1]
+        table[m, 1 : m + 1] = table[m - 1, 1 : m + 1] + table[m - 1, :m]
     return table
 
 

@@ -62,7 +62,8 @@ def expected_credits(n: np.ndarray, c: np.ndarray, credits: Sequence[Credits]) -
             continue
         table = np.array(credits_of_k)
         for rows in blocks_of_rows(np.arange(len(c)), k):
-            result[np.ix_(rows, np.array(columns))] = _expected_of_k(n[rows], c[rows], table)
+            sums = _weighted_sums(_tails(n[rows], c[rows], k), table)
+            result[np.ix_(rows, np.array(columns))] = sums
     return result
 
 
@@ -95,18 +96,23 @@ def blocks_of_rows(rows: np.ndarray, k: int) -> Iterator[np.ndarray]:
 @lru_cache(maxsize=1 << 10)
 def _expected_table(n: int, credits: tuple[Credits, ...]) -> np.ndarray:
     """Return the expected sums of m vectors of k credits for c = 0 .. n, (n + 1, m)."""
-    return _expected_of_k(np.full(n + 1, n), np.arange(n + 1), np.array(credits))
+    return _weighted_sums(_table_of_tails(n, len(credits[0])), np.array(credits))
 
 
-def _expected_of_k(n: np.ndarray, c: np.ndarray, credits: np.ndarray) -> np.ndarray:
-    """Return the expected sums of credits, (U, m), from (m, k) credits, and (U,) n and c.
+@lru_cache(maxsize=64)
+def _table_of_tails(n: int, k: int) -> np.ndarray:
+    """Return P(at least r of k samples are correct) for c = 0 .. n and r = 1 .. k, (n + 1, k)."""
+    return _tails(np.full(n + 1, n), np.arange(n + 1), k)
+
+
+def _weighted_sums(tails: np.ndarray, credits: np.ndarray) -> np.ndarray:
+    """Return the expected sums of credits, (U, m), from (U, k) tails and (m, k) credits.
 
     They are S_w, the sum over r of w_r x P(at least r of k samples are correct). The probabilities
     are rounded before they are added, as by the formula of mG-Pass@k in its paper, whose published
     digits are reproduced.
     """
     sums = []
-    tails = _tails(n, c, credits.shape[1])
     for credit in credits:
         credited = np.flatnonzero(credit)
         terms = tails[:, credited] * credit[credited]
@@ -151,7 +157,7 @@ def _binomials(most: int) -> np.ndarray:
     table = np.zeros((most + 1, most + 1), dtype=object)
     table[:, 0] = 1
     for m in range(1, most + 1):
-        table[m, 1:] = table[m - 1, 1:] + table[m - 1, :-1]
+        table[m, 1 : m + 1] = table[m - 1, 1 : m + 1] + table[m - 1, :m]
     return table
 
 
