@@ -141,7 +141,7 @@ def advantages(
         """Return (G, n) weights for (G, n) rewards; `prompt` names the first one in messages."""
         is_below_n = baseline in _BELOW_N and normalize is None
         _check_size(max(k_weights), rows.shape[1], prompt, baseline if is_below_n else None)
-        prompts = _Sorted(rows) if None in credits.values() else _Counted(rows)
+        prompts = _RealPrompts(rows) if None in credits.values() else _BinaryPrompts(rows)
         first, *others = (
             weight * _weights_at(prompts, size, credits[size], baseline, normalize is not None)
             for size, weight in k_weights.items()
@@ -224,9 +224,13 @@ def _check_size(k: int, n: int, prompt: str, below_n: str | None) -> None:
 
 
 def _weights_at(
-    prompts: _Counted | _Sorted, k: int, credits: Any, baseline: str, is_standardized: bool
+    prompts: _BinaryPrompts | _RealPrompts,
+    k: int,
+    credits: Any,
+    baseline: str,
+    is_standardized: bool,
 ) -> np.ndarray:
-    """Return the weights at one k: (U, 2) for `_Counted` prompts, and (G, n) for `_Sorted` ones."""
+    """Return the weights at one k: (U, 2) for binary rewards, and (G, n) for real ones."""
     n = prompts.n
     if is_standardized:
         return prompts.standardized(k, credits)
@@ -241,7 +245,7 @@ def _weights_at(
     return n / (n - k) * weights if baseline == "centered" else weights
 
 
-class _Counted:
+class _BinaryPrompts:
     """The binary rewards of prompts, (G, n), and means of a score f over subsets of k samples.
 
     If j samples of a subset are correct, f is the sum of the first j credits. Means for a sample i
@@ -288,7 +292,7 @@ class _Counted:
         return result
 
 
-class _Sorted:
+class _RealPrompts:
     """The real rewards of prompts, and means of the maximum over subsets of k.
 
     The means have the shape (G, n), by the rank of the sample i. r_1 <= .. <= r_n are the sorted
