@@ -31,13 +31,17 @@ _LIMITS = {"lo": "lo", "hi": "hi"}
 _BAND = {"band_lo": "band lo", "band_hi": "band hi"}
 
 
-def _cell(name: str, value: Any) -> str:
-    """Return the text of a cell. Differences and limits have a sign; scores and p-values do not."""
-    if isinstance(value, str):
-        return value
-    if name in ("p", "p_adjusted"):
-        return p_value(value)
-    return f"{value:.4f}" if name in ("a", "b") else f"{value:+.4f}"
+def _texts_of_differences(row: Mapping[str, Any]) -> dict[str, str]:
+    """Return the texts of a row. Differences and limits have a sign; scores and p-values do not."""
+    texts = {}
+    for name, value in row.items():
+        if isinstance(value, str):
+            texts[name] = value
+        elif name in ("p", "p_adjusted"):
+            texts[name] = p_value(value)
+        elif value is not None:
+            texts[name] = f"{value:.4f}" if name in ("a", "b") else f"{value:+.4f}"
+    return texts
 
 
 # --- Two runs -----------------------------------------------------------------------------
@@ -83,7 +87,10 @@ class ComparisonView(View):
         columns = {"a": self.names[0], "b": self.names[1], "difference": "diff", **_LIMITS}
         columns |= {**(_BAND if self._has_band else {}), "p": "p"}
         return [
-            make_table({"key": self._heading(group)} | columns, map(_difference_row, own), _cell)
+            make_table(
+                {"key": self._heading(group)} | columns,
+                (_texts_of_differences(_difference_row(x)) for x in own),
+            )
             for group, own in self.differences.items()
         ]
 
@@ -230,7 +237,7 @@ class LeaderboardView(View):
                 pairs = [{**pair, "title": title.format(**pair)} for pair in board["pairs"]]
                 columns = {"title": "", "difference": "difference", **_LIMITS, **_BAND}
                 columns |= {"p": "p", "p_adjusted": "adjusted p"}
-                tables.append(make_table(columns, pairs, _cell))
+                tables.append(make_table(columns, map(_texts_of_differences, pairs)))
         return tables
 
     def paper_tables(self) -> list[Cells]:

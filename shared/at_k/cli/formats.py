@@ -13,7 +13,7 @@ import re
 import sys
 import textwrap
 import unicodedata
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -144,20 +144,18 @@ def print_output(text: str) -> None:
 
 
 def make_table(
-    columns: Mapping[str, str] | Sequence[str],
-    rows: Iterable[Mapping[str, Any]],
-    cell: Callable[[str, Any], str] = lambda _, value: "" if value is None else str(value),
+    columns: Mapping[str, str] | Sequence[str], rows: Iterable[Mapping[str, Any]]
 ) -> Cells:
     """Return a table with a row of headings, and a row of cells for each mapping in `rows`.
 
     `columns` maps keys of the rows to headings, or lists keys that are headings. Columns that all
-    rows lack are left out. `cell` returns the text of a cell from the key and the value or None.
+    rows lack are left out, and a cell is "" where its row lacks the column, or has None.
     """
     rows = list(rows)
     known = {name for row in rows for name in row}
     headings = columns if isinstance(columns, Mapping) else dict(zip(columns, columns, strict=True))
     headings = {name: heading for name, heading in headings.items() if name in known}
-    cells = ([cell(name, row.get(name)) for name in headings] for row in rows)
+    cells = (["" if x is None else str(x) for x in map(row.get, headings)] for row in rows)
     return [[*headings.values()], *cells]
 
 

@@ -94,7 +94,7 @@ class PlanView(View):
 
     def tables(self) -> list[Cells]:
         """Return one table with a row for each design."""
-        return [make_table(_PLAN_COLUMNS, self._rows(), _plan_cell)]
+        return [make_table(_PLAN_COLUMNS, map(_texts_of_design, self._rows()))]
 
     def paper_tables(self) -> list[Cells]:
         """Return the same table, with words for the sign of half-widths."""
@@ -128,13 +128,13 @@ class PlanView(View):
         return [*notes, _assumptions_in_words(plan["assumptions"])]
 
 
-def _plan_cell(column: str, value: float | None) -> str:
-    """Return the text of a value in a column of a plan, or "-" for None."""
-    if value is None:
-        return "-"
-    if column in ("questions", "samples"):
-        return str(value)
-    return f"{value:g}" if column == "cost" else f"{value:.4f}"
+def _texts_of_design(row: Mapping[str, Any]) -> dict[str, str]:
+    """Return the texts of a row of a plan by column, with "-" for None."""
+    formats = {"questions": "", "samples": "", "cost": "g"}
+    return {
+        name: "-" if row[name] is None else f"{row[name]:{formats.get(name, '.4f')}}"
+        for name in _PLAN_COLUMNS
+    }
 
 
 def _cheapest_in_words(cheapest: Mapping[str, Any] | None, claim: str) -> str:

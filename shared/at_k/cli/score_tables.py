@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -109,7 +110,7 @@ class ScoresView(View):
             columns = {"key": heading} | _HEADINGS
             if all(row.get("mu", row["score"]) == row["score"] for row in rows_of_group):
                 del columns["mu"]  # The intervals are centered at the scores themselves.
-            tables.append(make_table(columns, rows_of_group, _table_cell))
+            tables.append(make_table(columns, map(_texts_of_scores, rows_of_group)))
         return [*tables, *self._table_of_questions()]
 
     def paper_tables(self) -> list[Cells]:
@@ -164,8 +165,8 @@ class ScoresView(View):
             )
         if not for_paper:
             notes += [self._noise_in_words(*item) for item in self.noise.items()]
-        reasons = {x.interval.interval for x in self.estimates if x.interval and x.limits is None}
-        for reason in sorted(filter(None, reasons)):
+        intervals = [x.interval for x in self.estimates if x.interval is not None]
+        for reason in sorted({str(x.interval) for x in intervals if x.is_unknown}):
             notes.append(f"{reason.replace('none', 'No interval', 1)}.")
         return notes + self._notes_on_metrics()
 
@@ -176,10 +177,10 @@ class ScoresView(View):
             (x.metric, x.k % 2) for x in self.estimates if isinstance(x.k, int)
         }:
             notes.append("mG-Pass@k is at most (k - 1)/k for odd k: compare it at even k.")
-        if biased := [x.key for x in self._overall if self._is_biased(x)]:
+        if self._biased:
             notes.append(
-                f"{enumerated(biased)}: more than k/2 of all n samples are correct, so it rises "
-                f"with n. maj@k has no such bias."
+                f"{enumerated([x.key for x in self._biased])}: more than k/2 of all n samples are "
+                f"correct, so it rises with n. maj@k has no such bias."
             )
         if "maj@k" in metrics:
             where = ", in this table" if "vote@k" in metrics else " of cons_at_k"
@@ -237,13 +238,13 @@ class ScoresView(View):
         It begins with vote@k, the majority vote of most papers, and leaves out a biased
         cons@k. It is "" for too many scores, and if a corrected pass@k falls with k.
         """
-        stated = [x for x in self._overall if not self._is_biased(x)]
+        stated = [x for x in self._overall if x not in self._biased]
         stated.sort(key=lambda x: x.metric != "vote@k")
         if self.options.get("interval") not in (None, "posterior"):
             # The limits are those of avg@N here, not of the posterior.
             stated = [x for x in stated if x.metric != "bayes@N"]
-        has_limits = self.confidence is not None and all(x.limits is not None for x in stated)
-        if self._falls_with_k or not has_limits or len(stated) > _MOST_SCORES_IN_SENTENCE:
+        is_short = self.confidence is not None and len(stated) <= _MOST_SCORES_IN_SENTENCE
+        if self._falls_with_k or not is_short or any(x.limits is None for x in stated):
             return ""
         scale = self._scale(stated)
         statements = [self._statement(x, scale, is_first=x is stated[0]) for x in stated]
@@ -254,24 +255,26 @@ class ScoresView(View):
 
         `is_first` adds the confidence and the method, which hold for later clauses too.
         """
-        assert x.limits is not None
-        assert x.interval is not None
+        limits_of_x, interval = x.limits, x.interval
+        assert limits_of_x is not None
+        assert interval is not None
         name, value, method = x.key, x.score, self.method_of(x)
         if "temperature" in self.options:
             name += f" at temperature {self.options['temperature']:g}"
-        if method == "posterior" and x.interval.mu is not None:
-            name, value = f"the posterior mean of {name}", x.interval.mu
-        limits = " to ".join(map(scale.number, x.limits))
+        if method == "posterior" and interval.mu is not None:
+            name, value = f"the posterior mean of {name}", interval.mu
+        text = " to ".join(map(scale.number, limits_of_x))
         if is_first:
-            limits = self.limits_by(method).described(scale, x.limits)
+            text = self.limits_by(method).described(scale, limits_of_x)
         if place := self._extrapolation(x):
-            limits += f", extrapolated {place}"
-        return f"{name} is {scale.with_unit(value)} ({limits})"
+            text += f", extrapolated {place}"
+        return f"{name} is {scale.with_unit(value)} ({text})"
 
-    def _is_biased(self, x: Estimate) -> bool:
-        """Return whether a score is a cons@k with a k below the number of samples of a question."""
-        most = max(int(n.max()) for n in self.scope.sizes)
-        return x.metric == "cons@k" and isinstance(x.k, int) and x.k < most
+    @cached_property
+    def _biased(self) -> list[Estimate]:
+        """The scores cons@k whose k is below the number of samples of a question."""
+        most, scores = max(int(n.max()) for n in self.scope.sizes), self._overall
+        return [x for x in scores if x.metric == "cons@k" and x.k in range(most)]
 
     def _extrapolation(self, x: Estimate) -> str:
         """Return for which questions a score is extrapolated, "for 3 of 30 questions", or "".
@@ -319,10 +322,12 @@ def _paper_cells(scale: Scale, x: Estimate | None) -> list[str]:
     return [f"{scale.number(x.score)}{limits}", "" if x.band is None else scale.limits(*x.band)]
 
 
-def _table_cell(name: str, value: float | str | None) -> str:
-    """Return the text of a value in column `name`. The interval "none: REASON" becomes "none"."""
-    if value is None:
-        return ""
-    if isinstance(value, str):
-        return value.partition(":")[0] if name == "interval" else value
-    return f"{value:.4f}"
+def _texts_of_scores(row: Mapping[str, Any]) -> dict[str, str]:
+    """Return the texts of a row of `_score_row`. The interval "none: REASON" becomes "none"."""
+    texts = {}
+    for name, value in row.items():
+        if isinstance(value, str):
+            texts[name] = value.partition(":")[0] if name == "interval" else value
+        elif value is not None:
+            texts[name] = f"{value:.4f}"
+    return texts
