@@ -485,7 +485,7 @@ most of whose methods raise an error that names the missing package.
 """
 
 
-KERNEL = "280950064ad4"
+KERNEL = "ec917826c5bf"
 """A hash of the core, which `shared/vendor.py` writes into kernels; "" in the package itself."""
 
 INSTALL = 'pip install "evaluate-at-k @ git+https://github.com/evaluate-at-k/evaluate-at-k"'
@@ -1668,7 +1668,11 @@ def read_samples(values, name: str = "predictions") -> Samples:
     question, or if one has no list of samples, or an empty list; and a TypeError if a library
     cannot convert its array.
     """
-    values = plain_container(values)
+    return _samples_in(plain_container(values), name)
+
+
+def _samples_in(values, name: str) -> Samples:
+    """Read the samples in a result of `plain_container`; see `read_samples`."""
     if is_counts(values):
         samples = _samples_from_counts(values, name)
     elif isinstance(values, list):
@@ -1851,7 +1855,7 @@ def read_outcomes(R, name: str = "R", labels: Labels | None = None) -> Samples:
         is_flat = not has_lists(values)
     else:
         is_flat = isinstance(values, np.ndarray) and values.ndim == 1
-    return as_outcomes(read_samples([values] if is_flat else values, name), labels)
+    return as_outcomes(_samples_in([values] if is_flat else values, name), labels)
 
 
 def outcomes_in_run(R: Any, name: str) -> Any:
@@ -3599,19 +3603,19 @@ def _tails(n: np.ndarray, c: np.ndarray, k: int) -> np.ndarray:
 
 def _exact_tails(n: np.ndarray, c: np.ndarray, k: int) -> np.ndarray:
     """Return the results of `_tails` for n up to 128, from counts of subsets as Python integers."""
-    binomials, r = _binomials(int(n.max())), np.arange(k, 0, -1)
+    binomials, r = _binomials(int(n.max()), k), np.arange(k, 0, -1)
     subsets = binomials[c[:, None], r] * binomials[(n - c)[:, None], k - r]
     tails = np.cumsum(subsets, axis=1) / binomials[n, k][:, None]
     return tails[:, ::-1].astype(float)  # from r = 1
 
 
 @lru_cache(maxsize=8)
-def _binomials(most: int) -> np.ndarray:
-    """Return C(m, j) for m and j from 0 to `most` as Python integers, (most + 1, most + 1)."""
-    table = np.zeros((most + 1, most + 1), dtype=object)
+def _binomials(most: int, k: int) -> np.ndarray:
+    """Return C(m, j) for m = 0 .. most and j = 0 .. k as Python integers, (most + 1, k + 1)."""
+    table = np.zeros((most + 1, k + 1), dtype=object)
     table[:, 0] = 1
     for m in range(1, most + 1):
-        table[m, 1 : m + 1] = table[m - 1, 1 : m + 1] + table[m - 1, :m]
+        table[m, 1:] = table[m - 1, 1:] + table[m - 1, :-1]
     return table
 
 
@@ -4128,8 +4132,9 @@ def _warn_of_responses(samples: Samples, outcomes: Samples) -> None:
 
 def _contains(text: str | None, reference: Any) -> bool:
     """Return whether a text contains the reference, or an entry of a list, as a separate word."""
-    answers = (x for x in as_answers(reference) if isinstance(x, str) and x)
-    return any(re.search(rf"(?<!\w){re.escape(x)}(?!\w)", text or "") for x in answers)
+    text, answers = text or "", (x for x in as_answers(reference) if isinstance(x, str) and x)
+    # Most texts do not contain the answer at all, and compiling a pattern takes long.
+    return any(x in text and re.search(rf"(?<!\w){re.escape(x)}(?!\w)", text) for x in answers)
 
 
 # --- shared/at_k/core/rewards.py ------------------------------------------------------------------

@@ -145,19 +145,19 @@ def _tails(n: np.ndarray, c: np.ndarray, k: int) -> np.ndarray:
 
 def _exact_tails(n: np.ndarray, c: np.ndarray, k: int) -> np.ndarray:
     """Return the results of `_tails` for n up to 128, from counts of subsets as Python integers."""
-    binomials, r = _binomials(int(n.max())), np.arange(k, 0, -1)
+    binomials, r = _binomials(int(n.max()), k), np.arange(k, 0, -1)
     subsets = binomials[c[:, None], r] * binomials[(n - c)[:, None], k - r]
     tails = np.cumsum(subsets, axis=1) / binomials[n, k][:, None]
     return tails[:, ::-1].astype(float)  # from r = 1
 
 
 @lru_cache(maxsize=8)
-def _binomials(most: int) -> np.ndarray:
-    """Return C(m, j) for m and j from 0 to `most` as Python integers, (most + 1, most + 1)."""
-    table = np.zeros((most + 1, most + 1), dtype=object)
+def _binomials(most: int, k: int) -> np.ndarray:
+    """Return C(m, j) for m = 0 .. most and j = 0 .. k as Python integers, (most + 1, k + 1)."""
+    table = np.zeros((most + 1, k + 1), dtype=object)
     table[:, 0] = 1
     for m in range(1, most + 1):
-        table[m, 1 : m + 1] = table[m - 1, 1 : m + 1] + table[m - 1, :m]
+        table[m, 1:] = table[m - 1, 1:] + table[m - 1, :-1]
     return table
 
 
