@@ -105,11 +105,11 @@ class ScoresView(View):
             return [[["", *headings], *rows], *self._table_of_questions()]
         tables = []
         for estimates, heading in zip(self._by_group.values(), self._headings, strict=True):
-            rows = [{"key": key} | _statistics(x) for key, x in estimates.items()]
+            numbers = [{"key": key} | _statistics(x) for key, x in estimates.items()]
             columns = {"key": heading} | _HEADINGS
-            if all(row.get("mu", row["score"]) == row["score"] for row in rows):
+            if all(row.get("mu", row["score"]) == row["score"] for row in numbers):
                 del columns["mu"]  # The intervals are centered at the scores themselves.
-            tables.append(make_table(columns, map(_texts_of_scores, rows)))
+            tables.append(make_table(columns, map(_texts_of_scores, numbers)))
         return [*tables, *self._table_of_questions()]
 
     def paper_tables(self) -> list[Cells]:
@@ -244,7 +244,7 @@ class ScoresView(View):
         is_short = self.confidence is not None and len(stated) <= _MOST_SCORES_IN_SENTENCE
         if self._falls_with_k or not is_short or any(x.limits is None for x in stated.values()):
             return ""
-        scale, clauses = self._scale(stated.values()), []
+        scale, clauses = self._scale(stated.values()), list[str]()
         for key, x in sorted(stated.items(), key=lambda item: item[1].metric != "vote@k"):
             # The first clause has the confidence and the method, which hold for the others too.
             clauses.append(self._statement(key, x, scale, is_first=not clauses))
