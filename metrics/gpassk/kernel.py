@@ -485,7 +485,7 @@ most of whose methods raise an error that names the missing package.
 """
 
 
-KERNEL = "ec917826c5bf"
+KERNEL = "7f602348f6ad"
 """A hash of the core, which `shared/vendor.py` writes into kernels; "" in the package itself."""
 
 INSTALL = 'pip install "evaluate-at-k @ git+https://github.com/evaluate-at-k/evaluate-at-k"'
@@ -1668,11 +1668,7 @@ def read_samples(values, name: str = "predictions") -> Samples:
     question, or if one has no list of samples, or an empty list; and a TypeError if a library
     cannot convert its array.
     """
-    return _samples_in(plain_container(values), name)
-
-
-def _samples_in(values, name: str) -> Samples:
-    """Read the samples in a result of `plain_container`; see `read_samples`."""
+    values = plain_container(values)
     if is_counts(values):
         samples = _samples_from_counts(values, name)
     elif isinstance(values, list):
@@ -1855,7 +1851,7 @@ def read_outcomes(R, name: str = "R", labels: Labels | None = None) -> Samples:
         is_flat = not has_lists(values)
     else:
         is_flat = isinstance(values, np.ndarray) and values.ndim == 1
-    return as_outcomes(_samples_in([values] if is_flat else values, name), labels)
+    return as_outcomes(read_samples([values] if is_flat else values, name), labels)
 
 
 def outcomes_in_run(R: Any, name: str) -> Any:
@@ -3518,10 +3514,9 @@ def expected_credits(n: np.ndarray, c: np.ndarray, credits: Sequence[Credits]) -
             for column in columns:
                 result[:, column] = _sums_over_ranks(size, k, credits[column])[c]
             continue
-        table = np.array(credits_of_k)
         for rows in blocks_of_rows(np.arange(len(c)), k):
-            sums = _weighted_sums(_tails(n[rows], c[rows], k), table)
-            result[np.ix_(rows, np.array(columns))] = sums
+            tails = _tails(n[rows], c[rows], k)
+            result[np.ix_(rows, np.array(columns))] = _weighted_sums(tails, credits_of_k)
     return result
 
 
@@ -3554,7 +3549,7 @@ def blocks_of_rows(rows: np.ndarray, k: int) -> Iterator[np.ndarray]:
 @lru_cache(maxsize=1 << 10)
 def _expected_table(n: int, credits: tuple[Credits, ...]) -> np.ndarray:
     """Return the expected sums of m vectors of k credits for c = 0 .. n, (n + 1, m)."""
-    return _weighted_sums(_table_of_tails(n, len(credits[0])), np.array(credits))
+    return _weighted_sums(_table_of_tails(n, len(credits[0])), credits)
 
 
 @lru_cache(maxsize=64)
@@ -3563,15 +3558,15 @@ def _table_of_tails(n: int, k: int) -> np.ndarray:
     return _tails(np.full(n + 1, n), np.arange(n + 1), k)
 
 
-def _weighted_sums(tails: np.ndarray, credits: np.ndarray) -> np.ndarray:
-    """Return the expected sums of credits, (U, m), from (U, k) tails and (m, k) credits.
+def _weighted_sums(tails: np.ndarray, credits: Sequence[Credits]) -> np.ndarray:
+    """Return the expected sums of m vectors of k credits, (U, m), from (U, k) tails.
 
     They are S_w, the sum over r of w_r x P(at least r of k samples are correct). The probabilities
     are rounded before they are added, as by the formula of mG-Pass@k in its paper, whose published
     digits are reproduced.
     """
     sums = []
-    for credit in credits:
+    for credit in map(np.array, credits):
         credited = np.flatnonzero(credit)
         terms = tails[:, credited] * credit[credited]
         is_long = terms.shape[1] > _MOST_EXACT  # `fsum` is exact, but slow.

@@ -16,6 +16,7 @@ from .formats import (
     Limits,
     Scale,
     Scope,
+    Texts,
     View,
     crossed,
     enumerated,
@@ -30,18 +31,12 @@ _MOST_PAIRS_SHOWN = 15  # the largest number of pairs that a table of difference
 _LIMITS = {"lo": "lo", "hi": "hi"}
 _BAND = {"band_lo": "band lo", "band_hi": "band hi"}
 
-
-def _texts_of_differences(row: Mapping[str, Any]) -> dict[str, str]:
-    """Return the texts of a row. Differences and limits have a sign; scores and p-values do not."""
-    texts = {}
-    for name, value in row.items():
-        if isinstance(value, str):
-            texts[name] = value
-        elif name in ("p", "p_adjusted"):
-            texts[name] = p_value(value)
-        elif value is not None:
-            texts[name] = f"{value:.4f}" if name in ("a", "b") else f"{value:+.4f}"
-    return texts
+_WITH_SIGN = "{:+.4f}".format  # of differences and their limits
+_TEXTS: Texts = {
+    **dict.fromkeys(("key", "title"), str),
+    **dict.fromkeys(("a", "b"), "{:.4f}".format),
+    **dict.fromkeys(("p", "p_adjusted"), p_value),
+}
 
 
 # --- Two runs -----------------------------------------------------------------------------
@@ -89,7 +84,9 @@ class ComparisonView(View):
         return [
             make_table(
                 {"key": self._heading(group)} | columns,
-                (_texts_of_differences(_difference_row(x)) for x in own),
+                map(_difference_row, own),
+                _WITH_SIGN,
+                _TEXTS,
             )
             for group, own in self.differences.items()
         ]
@@ -237,7 +234,7 @@ class LeaderboardView(View):
                 pairs = [{**pair, "title": title.format(**pair)} for pair in board["pairs"]]
                 columns = {"title": "", "difference": "difference", **_LIMITS, **_BAND}
                 columns |= {"p": "p", "p_adjusted": "adjusted p"}
-                tables.append(make_table(columns, map(_texts_of_differences, pairs)))
+                tables.append(make_table(columns, pairs, _WITH_SIGN, _TEXTS))
         return tables
 
     def paper_tables(self) -> list[Cells]:

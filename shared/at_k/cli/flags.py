@@ -176,11 +176,10 @@ def add_flags(
         # Some commands called this flag --metric. The help does not show that name.
         hidden = {"dest": "include", "help": argparse.SUPPRESS}
         options_of_flags["metric"] = options_of_flags["include"] | hidden
-    options_of_rows = {name: {"help": _READ_HELPS.get(name)} | x for name, x in _ROW_FLAGS.items()}
     for group, options_by_name in (
         (flags, options_of_flags),
         (columns, {role: _column_options(role, text) for role, text in column_helps.items()}),
-        (rows, options_of_rows),
+        (rows, {name: {"help": _READ_HELPS.get(name)} | x for name, x in _ROW_FLAGS.items()}),
     ):
         for name, options in options_by_name.items():
             group.add_argument(f"--{name.replace('_', '-')}", **options)

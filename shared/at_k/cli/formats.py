@@ -13,7 +13,7 @@ import re
 import sys
 import textwrap
 import unicodedata
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -22,6 +22,9 @@ from ..results import overall_label
 
 Cells = list[list[str]]
 """The cells of a table, by rows. The first row has the headings."""
+
+Texts = Mapping[str, Callable[[Any], str]]
+"""For a column by its key: the function that returns the text of a value."""
 
 FORMATS_OF_OUTPUT = ("table", "json", "csv", "markdown", "latex")
 
@@ -144,19 +147,27 @@ def print_output(text: str) -> None:
 
 
 def make_table(
-    columns: Mapping[str, str] | Sequence[str], rows: Iterable[Mapping[str, Any]]
+    columns: Mapping[str, str] | Sequence[str],
+    rows: Iterable[Mapping[str, Any]],
+    text: Callable[[Any], str] = str,
+    texts: Mapping[str, Callable[[Any], str]] = {},
+    missing: str = "",
 ) -> Cells:
     """Return a table with a row of headings, and a row of cells for each mapping in `rows`.
 
     `columns` maps keys of the rows to headings, or lists keys that are headings. Columns that all
-    rows lack are left out, and a cell is "" where its row lacks the column, or has None.
+    rows lack are left out. `text` returns the text of a value, and `texts` has other functions by
+    the key of their column. `missing` stands for None, and for a value that its row lacks.
     """
     rows = list(rows)
     known = {name for row in rows for name in row}
     headings = columns if isinstance(columns, Mapping) else dict(zip(columns, columns, strict=True))
-    headings = {name: heading for name, heading in headings.items() if name in known}
-    cells = (["" if x is None else str(x) for x in map(row.get, headings)] for row in rows)
-    return [[*headings.values()], *cells]
+    shown = [(name, texts.get(name, text)) for name in headings if name in known]
+    cells = (
+        [missing if row.get(name) is None else text_of(row[name]) for name, text_of in shown]
+        for row in rows
+    )
+    return [[headings[name] for name, _ in shown], *cells]
 
 
 def crossed(

@@ -14,6 +14,7 @@ from .formats import (
     SAME_QUESTIONS,
     Cells,
     Limits,
+    Texts,
     View,
     make_table,
     number_of,
@@ -94,7 +95,8 @@ class PlanView(View):
 
     def tables(self) -> list[Cells]:
         """Return one table with a row for each design."""
-        return [make_table(_PLAN_COLUMNS, map(_texts_of_design, self._rows()))]
+        texts: Texts = {"questions": str, "samples": str, "cost": "{:g}".format}
+        return [make_table(_PLAN_COLUMNS, self._rows(), "{:.4f}".format, texts, missing="-")]
 
     def paper_tables(self) -> list[Cells]:
         """Return the same table, with words for the sign of half-widths."""
@@ -126,15 +128,6 @@ class PlanView(View):
             claim += f", {Limits(options.confidence, str(options.interval)).scope}"
             notes.append(_cheapest_in_words(plan["cheapest"], claim))
         return [*notes, _assumptions_in_words(plan["assumptions"])]
-
-
-def _texts_of_design(row: Mapping[str, Any]) -> dict[str, str]:
-    """Return the texts of a row of a plan by column, with "-" for None."""
-    formats = {"questions": "", "samples": "", "cost": "g"}
-    return {
-        name: "-" if row[name] is None else f"{row[name]:{formats.get(name, '.4f')}}"
-        for name in _PLAN_COLUMNS
-    }
 
 
 def _cheapest_in_words(cheapest: Mapping[str, Any] | None, claim: str) -> str:

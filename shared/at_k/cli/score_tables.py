@@ -19,6 +19,7 @@ from .formats import (
     Limits,
     Scale,
     Scope,
+    Texts,
     View,
     crossed,
     enumerated,
@@ -30,6 +31,7 @@ from .formats import (
 _HEADINGS = {"score": "score", "mu": "mean", "sigma": "sd", "lo": "lo", "hi": "hi"}
 _HEADINGS |= {"band_lo": "band lo", "band_hi": "band hi", "interval": "interval"}
 """The heading of each statistic in a table of scores."""
+_TEXTS: Texts = {"key": str, "interval": lambda method: method.partition(":")[0]}  # or "none"
 
 _MOST_SCORES_IN_SENTENCE = 6  # More scores than this are easier to read in a table.
 
@@ -105,11 +107,11 @@ class ScoresView(View):
             return [[["", *headings], *rows], *self._table_of_questions()]
         tables = []
         for estimates, heading in zip(self._by_group.values(), self._headings, strict=True):
-            numbers = [{"key": key} | _statistics(x) for key, x in estimates.items()]
+            values = [{"key": key} | _statistics(x) for key, x in estimates.items()]
             columns = {"key": heading} | _HEADINGS
-            if all(row.get("mu", row["score"]) == row["score"] for row in numbers):
+            if all(row.get("mu", row["score"]) == row["score"] for row in values):
                 del columns["mu"]  # The intervals are centered at the scores themselves.
-            tables.append(make_table(columns, map(_texts_of_scores, numbers)))
+            tables.append(make_table(columns, values, "{:.4f}".format, _TEXTS))
         return [*tables, *self._table_of_questions()]
 
     def paper_tables(self) -> list[Cells]:
@@ -323,14 +325,3 @@ def _paper_cells(scale: Scale, x: Estimate | None) -> list[str]:
         return ["", ""]
     limits = "" if x.limits is None else f" {scale.limits(*x.limits)}"
     return [f"{scale.number(x.score)}{limits}", "" if x.band is None else scale.limits(*x.band)]
-
-
-def _texts_of_scores(row: Mapping[str, Any]) -> dict[str, str]:
-    """Return the texts of a row of scores. The interval "none: REASON" becomes "none"."""
-    texts = {}
-    for name, value in row.items():
-        if isinstance(value, str):
-            texts[name] = value.partition(":")[0] if name == "interval" else value
-        elif value is not None:
-            texts[name] = f"{value:.4f}"
-    return texts

@@ -60,10 +60,9 @@ def expected_credits(n: np.ndarray, c: np.ndarray, credits: Sequence[Credits]) -
             for column in columns:
                 result[:, column] = _sums_over_ranks(size, k, credits[column])[c]
             continue
-        table = np.array(credits_of_k)
         for rows in blocks_of_rows(np.arange(len(c)), k):
-            sums = _weighted_sums(_tails(n[rows], c[rows], k), table)
-            result[np.ix_(rows, np.array(columns))] = sums
+            tails = _tails(n[rows], c[rows], k)
+            result[np.ix_(rows, np.array(columns))] = _weighted_sums(tails, credits_of_k)
     return result
 
 
@@ -96,7 +95,7 @@ def blocks_of_rows(rows: np.ndarray, k: int) -> Iterator[np.ndarray]:
 @lru_cache(maxsize=1 << 10)
 def _expected_table(n: int, credits: tuple[Credits, ...]) -> np.ndarray:
     """Return the expected sums of m vectors of k credits for c = 0 .. n, (n + 1, m)."""
-    return _weighted_sums(_table_of_tails(n, len(credits[0])), np.array(credits))
+    return _weighted_sums(_table_of_tails(n, len(credits[0])), credits)
 
 
 @lru_cache(maxsize=64)
@@ -105,15 +104,15 @@ def _table_of_tails(n: int, k: int) -> np.ndarray:
     return _tails(np.full(n + 1, n), np.arange(n + 1), k)
 
 
-def _weighted_sums(tails: np.ndarray, credits: np.ndarray) -> np.ndarray:
-    """Return the expected sums of credits, (U, m), from (U, k) tails and (m, k) credits.
+def _weighted_sums(tails: np.ndarray, credits: Sequence[Credits]) -> np.ndarray:
+    """Return the expected sums of m vectors of k credits, (U, m), from (U, k) tails.
 
     They are S_w, the sum over r of w_r x P(at least r of k samples are correct). The probabilities
     are rounded before they are added, as by the formula of mG-Pass@k in its paper, whose published
     digits are reproduced.
     """
     sums = []
-    for credit in credits:
+    for credit in map(np.array, credits):
         credited = np.flatnonzero(credit)
         terms = tails[:, credited] * credit[credited]
         is_long = terms.shape[1] > _MOST_EXACT  # `fsum` is exact, but slow.

@@ -249,11 +249,7 @@ def read_samples(values, name: str = "predictions") -> Samples:
     question, or if one has no list of samples, or an empty list; and a TypeError if a library
     cannot convert its array.
     """
-    return _samples_in(plain_container(values), name)
-
-
-def _samples_in(values, name: str) -> Samples:
-    """Read the samples in a result of `plain_container`; see `read_samples`."""
+    values = plain_container(values)
     if is_counts(values):
         samples = _samples_from_counts(values, name)
     elif isinstance(values, list):
@@ -436,7 +432,7 @@ def read_outcomes(R, name: str = "R", labels: Labels | None = None) -> Samples:
         is_flat = not has_lists(values)
     else:
         is_flat = isinstance(values, np.ndarray) and values.ndim == 1
-    return as_outcomes(_samples_in([values] if is_flat else values, name), labels)
+    return as_outcomes(read_samples([values] if is_flat else values, name), labels)
 
 
 def outcomes_in_run(R: Any, name: str) -> Any:

@@ -224,15 +224,11 @@ def _check_size(k: int, n: int, prompt: str, below_n: str | None) -> None:
 
 
 def _weights_at(
-    prompts: _BinaryPrompts | _RealPrompts,
-    k: int,
-    credits: Any,
-    baseline: str,
-    is_standardized: bool,
+    prompts: _BinaryPrompts | _RealPrompts, k: int, credits: Any, baseline: str, standardize: bool
 ) -> np.ndarray:
     """Return the weights at one k: (U, 2) for binary rewards, and (G, n) for real ones."""
     n = prompts.n
-    if is_standardized:
+    if standardize:
         return prompts.standardized(k, credits)
     if baseline == "marginal":
         return k / n * prompts.marginal(k, credits)

@@ -86,9 +86,7 @@ class ScoredRun:
         self.run, self.options, self.bounds, self._moves = run, options, bounds, moves
         self._without_limits = without_limits
         # From the name of an interval to the scores and the method of their limits.
-        self._scores_and_method = cache(
-            lambda name: scores_and_limits(self._interval_options(name))
-        )
+        self._scores_and_method = cache(lambda x: scores_and_limits(self._interval_options(x)))
         self.points, weights = self._scores_and_method(str(options.interval))[0], options.weights
         all_questions = np.arange(len(run.outcomes))
         self.counted = all_questions if weights is None else np.flatnonzero(weights)
