@@ -486,7 +486,7 @@ most of whose methods raise an error that names the missing package.
 """
 
 
-KERNEL = "9c18b54bfbf8"
+KERNEL = "71b38cc9d8a0"
 """A hash of the core, which `shared/vendor.py` writes into kernels; "" in the package itself."""
 
 INSTALL = 'pip install "evaluate-at-k @ git+https://github.com/evaluate-at-k/evaluate-at-k"'
@@ -2615,12 +2615,13 @@ def _column(
     if not isinstance(values, np.ndarray):
         return values
     # Printing is slow, so each distinct number is printed once.
-    distinct, index = np.unique(values, return_inverse=True)
+    native = values.astype(values.dtype.newbyteorder("="), copy=False)
+    encoded = pa.array(native, mask=None if valid is None else ~valid).dictionary_encode()
+    distinct = encoded.dictionary.to_numpy(zero_copy_only=False)
     if distinct.dtype in (np.float16, np.float32):
         distinct = np.array([plain_number("A number", number) for number in distinct])
-    texts = json.dumps(distinct.tolist())[1:-1].split(", ")
-    mask = None if valid is None else ~valid
-    return pa.chunked_array([pa.array(texts, TEXTS).cast(JSON).take(pa.array(index, mask=mask))])
+    texts = json.dumps(distinct.tolist())[1:-1].split(", ") if len(distinct) else []
+    return pa.chunked_array([pa.array(texts, TEXTS).cast(JSON).take(encoded.indices)])
 
 
 def to_json(values: Sequence[Any], place: Callable[[int], Place]) -> pa.Array:
@@ -3573,9 +3574,9 @@ def expected_credits(n: np.ndarray, c: np.ndarray, credits: Sequence[Credits]) -
             for column in columns:
                 result[:, column] = _sums_over_ranks(size, k, credits[column])[c]
             continue
-        table = np.array(credits_of_k)
         for rows in blocks_of_rows(np.arange(len(c)), k):
-            result[np.ix_(rows, np.array(columns))] = _expected_of_k(n[rows], c[rows], table)
+            tails = _tails(n[rows], c[rows], k)
+            result[np.ix_(rows, np.array(columns))] = _weighted_sums(tails, credits_of_k)
     return result
 
 
@@ -3608,19 +3609,24 @@ def blocks_of_rows(rows: np.ndarray, k: int) -> Iterator[np.ndarray]:
 @lru_cache(maxsize=1 << 10)
 def _expected_table(n: int, credits: tuple[Credits, ...]) -> np.ndarray:
     """Return the expected sums of m vectors of k credits for c = 0 .. n, (n + 1, m)."""
-    return _expected_of_k(np.full(n + 1, n), np.arange(n + 1), np.array(credits))
+    return _weighted_sums(_table_of_tails(n, len(credits[0])), credits)
 
 
-def _expected_of_k(n: np.ndarray, c: np.ndarray, credits: np.ndarray) -> np.ndarray:
-    """Return the expected sums of credits, (U, m), from (m, k) credits, and (U,) n and c.
+@lru_cache(maxsize=64)
+def _table_of_tails(n: int, k: int) -> np.ndarray:
+    """Return P(at least r of k samples are correct) for c = 0 .. n and r = 1 .. k, (n + 1, k)."""
+    return _tails(np.full(n + 1, n), np.arange(n + 1), k)
+
+
+def _weighted_sums(tails: np.ndarray, credits: Sequence[Credits]) -> np.ndarray:
+    """Return the expected sums of m vectors of k credits, (U, m), from (U, k) tails.
 
     They are S_w, the sum over r of w_r x P(at least r of k samples are correct). The probabilities
     are rounded before they are added, as by the formula of mG-Pass@k in its paper, whose published
     digits are reproduced.
     """
     sums = []
-    tails = _tails(n, c, credits.shape[1])
-    for credit in credits:
+    for credit in map(np.array, credits):
         credited = np.flatnonzero(credit)
         terms = tails[:, credited] * credit[credited]
         is_long = terms.shape[1] > _MOST_EXACT  # `fsum` is exact, but slow.
@@ -3652,16 +3658,16 @@ def _tails(n: np.ndarray, c: np.ndarray, k: int) -> np.ndarray:
 
 def _exact_tails(n: np.ndarray, c: np.ndarray, k: int) -> np.ndarray:
     """Return the results of `_tails` for n up to 128, from counts of subsets as Python integers."""
-    binomials, r = _binomials(int(n.max())), np.arange(k, 0, -1)
+    binomials, r = _binomials(int(n.max()), k), np.arange(k, 0, -1)
     subsets = binomials[c[:, None], r] * binomials[(n - c)[:, None], k - r]
     tails = np.cumsum(subsets, axis=1) / binomials[n, k][:, None]
     return tails[:, ::-1].astype(float)  # from r = 1
 
 
 @lru_cache(maxsize=8)
-def _binomials(most: int) -> np.ndarray:
-    """Return C(m, j) for m and j from 0 to `most` as Python integers, (most + 1, most + 1)."""
-    table = np.zeros((most + 1, most + 1), dtype=object)
+def _binomials(most: int, k: int) -> np.ndarray:
+    """Return C(m, j) for m = 0 .. most and j = 0 .. k as Python integers, (most + 1, k + 1)."""
+    table = np.zeros((most + 1, k + 1), dtype=object)
     table[:, 0] = 1
     for m in range(1, most + 1):
         table[m, 1:] = table[m - 1, 1:] + table[m - 1, :-1]
@@ -4181,8 +4187,9 @@ def _warn_of_responses(samples: Samples, outcomes: Samples) -> None:
 
 def _contains(text: str | None, reference: Any) -> bool:
     """Return whether a text contains the reference, or an entry of a list, as a separate word."""
-    answers = (x for x in as_answers(reference) if isinstance(x, str) and x)
-    return any(re.search(rf"(?<!\w){re.escape(x)}(?!\w)", text or "") for x in answers)
+    text, answers = text or "", (x for x in as_answers(reference) if isinstance(x, str) and x)
+    # Most texts do not contain the answer at all, and compiling a pattern takes long.
+    return any(x in text and re.search(rf"(?<!\w){re.escape(x)}(?!\w)", text) for x in answers)
 
 
 # --- shared/at_k/core/rewards.py ------------------------------------------------------------------

@@ -16,6 +16,7 @@ from .formats import (
     Limits,
     Scale,
     Scope,
+    Texts,
     View,
     crossed,
     enumerated,
@@ -30,14 +31,12 @@ _MOST_PAIRS_SHOWN = 15  # the largest number of pairs that a table of difference
 _LIMITS = {"lo": "lo", "hi": "hi"}
 _BAND = {"band_lo": "band lo", "band_hi": "band hi"}
 
-
-def _cell(name: str, value: Any) -> str:
-    """Return the text of a cell. Differences and limits have a sign; scores and p-values do not."""
-    if isinstance(value, str):
-        return value
-    if name in ("p", "p_adjusted"):
-        return p_value(value)
-    return f"{value:.4f}" if name in ("a", "b") else f"{value:+.4f}"
+_WITH_SIGN = "{:+.4f}".format  # of differences and their limits
+_TEXTS: Texts = {
+    **dict.fromkeys(("key", "title"), str),
+    **dict.fromkeys(("a", "b"), "{:.4f}".format),
+    **dict.fromkeys(("p", "p_adjusted"), p_value),
+}
 
 
 # --- Two runs -----------------------------------------------------------------------------
@@ -83,7 +82,12 @@ class ComparisonView(View):
         columns = {"a": self.names[0], "b": self.names[1], "difference": "diff", **_LIMITS}
         columns |= {**(_BAND if self._has_band else {}), "p": "p"}
         return [
-            make_table({"key": self._heading(group)} | columns, map(_difference_row, own), _cell)
+            make_table(
+                {"key": self._heading(group)} | columns,
+                map(_difference_row, own),
+                _WITH_SIGN,
+                _TEXTS,
+            )
             for group, own in self.differences.items()
         ]
 
@@ -234,7 +238,7 @@ class LeaderboardView(View):
                 pairs = [{**pair, "title": title.format(**pair)} for pair in board["pairs"]]
                 columns = {"title": "", "difference": "difference", **_LIMITS, **_BAND}
                 columns |= {"p": "p", "p_adjusted": "adjusted p"}
-                tables.append(make_table(columns, pairs, _cell))
+                tables.append(make_table(columns, pairs, _WITH_SIGN, _TEXTS))
         return tables
 
     def paper_tables(self) -> list[Cells]:

@@ -20,7 +20,7 @@ from ..core.signatures import parameters_of
 from ..readers.missing import CHOICES
 from ..readers.names import COLUMN_NAMES, PER_QUESTION, PER_SAMPLE
 from ..readers.run import read
-from .formats import FORMATS_OF_OUTPUT, as_flag
+from .formats import FORMATS_OF_OUTPUT
 from .plot import PLOT_HELP
 
 _FILE_HELP = (
@@ -162,7 +162,7 @@ def add_flags(
     )
     rows = command.add_argument_group("rows of the file, and their outcomes")
     flags = command.add_argument_group("parameters")
-    column_helps = dict(_COLUMN_HELPS)
+    column_helps, options_of_flags = dict(_COLUMN_HELPS), {}
     for parameter in parameters:
         text = helps.get(parameter.name, "")
         if parameter.name == "labels":
@@ -171,15 +171,18 @@ def add_flags(
             column_helps[parameter.name] = text
         elif parameter.name not in _WITHOUT_FLAG:
             options = _argparse_options(parameter, text) | {"default": argparse.SUPPRESS}
-            flags.add_argument(as_flag(parameter.name), **options)
-            if parameter.name == "include":
-                # Some commands called this flag --metric. The help does not show that name.
-                options |= {"dest": "include", "help": argparse.SUPPRESS}
-                flags.add_argument("--metric", **options)
-    for role, text in column_helps.items():
-        columns.add_argument(as_flag(role), help=_column_help(role, text), **_column_options(role))
-    for name, options in _ROW_FLAGS.items():
-        rows.add_argument(as_flag(name), **({"help": _READ_HELPS.get(name)} | options))
+            options_of_flags[parameter.name] = options
+    if "include" in options_of_flags:
+        # Some commands called this flag --metric. The help does not show that name.
+        hidden = {"dest": "include", "help": argparse.SUPPRESS}
+        options_of_flags["metric"] = options_of_flags["include"] | hidden
+    for group, options_by_name in (
+        (flags, options_of_flags),
+        (columns, {role: _column_options(role, text) for role, text in column_helps.items()}),
+        (rows, {name: {"help": _READ_HELPS.get(name)} | x for name, x in _ROW_FLAGS.items()}),
+    ):
+        for name, options in options_by_name.items():
+            group.add_argument(f"--{name.replace('_', '-')}", **options)
     text = "output format. json prints what the Python function returns. Default: table."
     output: dict[str, Any] = {"dest": "output_format", "default": "table"}
     command.add_argument("--format", choices=formats, help=text, **output)
@@ -189,33 +192,34 @@ def add_flags(
         command.add_argument("--plot", metavar="FILE", help=PLOT_HELP)
 
 
-def _column_options(role: str) -> dict[str, Any]:
-    """Return the options of `add_argument` for the column (or columns) of a role."""
-    if role in ("predictions", "outcomes", "questions", "counts"):
-        return {"metavar": "COLUMN", "nargs": "+", "action": "extend"}
-    return {"metavar": "COLUMN", "action": _Once}
+def _column_options(role: str, text: str) -> dict[str, Any]:
+    """Return the options of `add_argument` for the column (or columns) of a role.
 
-
-def _column_help(role: str, text: str) -> str:
-    """Return `text` with the usual names of the column of a role, if any, as help of its flag."""
+    The help is `text` with the usual names of the column, if any.
+    """
     # Names such as problem_idx are left out, because they are variants of names such as problem.
     names = COLUMN_NAMES.get(role) or ()
     listed = ", ".join(x for x in names if not re.search("_(idx|index|number|num|no)$", x))
     if role == "questions":
         listed += ", problem_idx and the like"
     only = ' with --interval "questions"' if role == "clusters" else ""
-    return f"{text} Usual names{only}: {listed}." if names else text
+    options = {"metavar": "COLUMN", "help": f"{text} Usual names{only}: {listed}."}
+    if not names:
+        options["help"] = text
+    if role in ("predictions", "outcomes", "questions", "counts"):
+        return options | {"nargs": "+", "action": "extend"}
+    return options | {"action": _Once}
 
 
 def add_second_flags(command: argparse.ArgumentParser, what: str) -> None:
     """Add flags that end in -b, such as --where-b, for a second file, called `what` in the help."""
     group = command.add_argument_group(f"columns and rows of {what}, if they differ")
     for role in ROLES_OF_SECOND:
-        options, meaning = _column_options(role), "'' for none"
+        options, meaning = _column_options(role, ""), "'' for none"
         if role == "where":
-            options = {k: x for k, x in _ROW_FLAGS[role].items() if k not in ("default", "help")}
+            options = {k: x for k, x in _ROW_FLAGS[role].items() if k != "default"}
             options["type"], meaning = lambda x: condition(x) if x else None, "'' for all rows"
-        group.add_argument(f"--{role}-b", help=f"as --{role}; {meaning}.", **options)
+        group.add_argument(f"--{role}-b", **options | {"help": f"as --{role}; {meaning}."})
 
 
 def parameters_and_helps(

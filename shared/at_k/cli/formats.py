@@ -23,6 +23,9 @@ from ..results import overall_label
 Cells = list[list[str]]
 """The cells of a table, by rows. The first row has the headings."""
 
+Texts = Mapping[str, Callable[[Any], str]]
+"""For a column by its key: the function that returns the text of a value."""
+
 FORMATS_OF_OUTPUT = ("table", "json", "csv", "markdown", "latex")
 
 _CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
@@ -146,19 +149,25 @@ def print_output(text: str) -> None:
 def make_table(
     columns: Mapping[str, str] | Sequence[str],
     rows: Iterable[Mapping[str, Any]],
-    cell: Callable[[str, Any], str] = lambda _, value: "" if value is None else str(value),
+    text: Callable[[Any], str] = str,
+    texts: Mapping[str, Callable[[Any], str]] = {},
+    missing: str = "",
 ) -> Cells:
     """Return a table with a row of headings, and a row of cells for each mapping in `rows`.
 
     `columns` maps keys of the rows to headings, or lists keys that are headings. Columns that all
-    rows lack are left out. `cell` returns the text of a cell from the key and the value or None.
+    rows lack are left out. `text` returns the text of a value, and `texts` has other functions by
+    the key of their column. `missing` stands for None, and for a value that its row lacks.
     """
     rows = list(rows)
     known = {name for row in rows for name in row}
     headings = columns if isinstance(columns, Mapping) else dict(zip(columns, columns, strict=True))
-    headings = {name: heading for name, heading in headings.items() if name in known}
-    cells = ([cell(name, row.get(name)) for name in headings] for row in rows)
-    return [[*headings.values()], *cells]
+    shown = [(name, texts.get(name, text)) for name in headings if name in known]
+    cells = (
+        [missing if row.get(name) is None else text_of(row[name]) for name, text_of in shown]
+        for row in rows
+    )
+    return [[headings[name] for name, _ in shown], *cells]
 
 
 def crossed(

@@ -14,6 +14,7 @@ from .formats import (
     SAME_QUESTIONS,
     Cells,
     Limits,
+    Texts,
     View,
     make_table,
     number_of,
@@ -94,7 +95,8 @@ class PlanView(View):
 
     def tables(self) -> list[Cells]:
         """Return one table with a row for each design."""
-        return [make_table(_PLAN_COLUMNS, self._rows(), _plan_cell)]
+        texts: Texts = {"questions": str, "samples": str, "cost": "{:g}".format}
+        return [make_table(_PLAN_COLUMNS, self._rows(), "{:.4f}".format, texts, missing="-")]
 
     def paper_tables(self) -> list[Cells]:
         """Return the same table, with words for the sign of half-widths."""
@@ -126,15 +128,6 @@ class PlanView(View):
             claim += f", {Limits(options.confidence, str(options.interval)).scope}"
             notes.append(_cheapest_in_words(plan["cheapest"], claim))
         return [*notes, _assumptions_in_words(plan["assumptions"])]
-
-
-def _plan_cell(column: str, value: float | None) -> str:
-    """Return the text of a value in a column of a plan, or "-" for None."""
-    if value is None:
-        return "-"
-    if column in ("questions", "samples"):
-        return str(value)
-    return f"{value:g}" if column == "cost" else f"{value:.4f}"
 
 
 def _cheapest_in_words(cheapest: Mapping[str, Any] | None, claim: str) -> str:

@@ -22,7 +22,7 @@ from ..readers.words import KNOWN_WORDS, WORDS, word
 from .formats import number_of
 
 
-@dataclass(frozen=True)
+@dataclass
 class RunInput:
     """The questions of a run as `at_k.read` returned them, with their checker.
 

@@ -9,7 +9,6 @@ import functools
 import sys
 import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 import at_k
@@ -111,7 +110,7 @@ def _score_files(
     run = _read_samples_of_run(name, computation, files, reading, parameters)
     view = _scores_view(name, computation, run, parameters)
     is_published = output_format == _PUBLISHED_FORMAT
-    print_output(_published(view, fields) if is_published else view.printed(output_format))
+    print_output(_eval_results_yaml(view, fields) if is_published else view.printed(output_format))
     draw(plot, lambda: chart_of_scores(view, run))
 
 
@@ -166,7 +165,7 @@ def _scores_view(
         if samples.checks:  # The metric has checked the samples.
             (checked,) = samples.checks
             warn_of_other_grades(questions, checked.outcomes)
-            run = replace(run, unanswered=number_unanswered(checked))
+            run.unanswered = number_unanswered(checked)
             if not _OPTIONS_OF_DEFINITION & arguments.keys():
                 noise = _noise_of_leading_score(scores, checked, options)
     nouns, clusters = nouns_of([name]), options.get("clusters")
@@ -259,7 +258,7 @@ def _check_published(fields: Mapping[str, str | None], output_format: str) -> No
             raise ValueError(f"--format eval-results needs {flag} ({_PUBLISHED_FIELDS[name]}).")
 
 
-def _published(view: ScoresView, fields: Mapping[str, str | None]) -> str:
+def _eval_results_yaml(view: ScoresView, fields: Mapping[str, str | None]) -> str:
     """Return the YAML of the score of all questions; raise ValueError if there is more than one."""
     import yaml
 

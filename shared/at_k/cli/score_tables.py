@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,7 @@ from .formats import (
     Limits,
     Scale,
     Scope,
+    Texts,
     View,
     crossed,
     enumerated,
@@ -29,6 +31,7 @@ from .formats import (
 _HEADINGS = {"score": "score", "mu": "mean", "sigma": "sd", "lo": "lo", "hi": "hi"}
 _HEADINGS |= {"band_lo": "band lo", "band_hi": "band hi", "interval": "interval"}
 """The heading of each statistic in a table of scores."""
+_TEXTS: Texts = {"key": str, "interval": lambda method: method.partition(":")[0]}  # or "none"
 
 _MOST_SCORES_IN_SENTENCE = 6  # More scores than this are easier to read in a table.
 
@@ -67,7 +70,7 @@ class ScoresView(View):
         self._by_group: dict[str | None, dict[str, Estimate]] = {None: {}}
         for x in self.estimates:
             self._by_group.setdefault(x.group, {})[x.key] = x
-        self._overall = list(self._by_group[None].values())
+        self._overall = self._by_group[None]
         self._methods = {self.method_of(x) for x in self.estimates if x.limits is not None}
         self._has_band = any(x.band is not None for x in self.estimates)
         averaging, has_groups = self.scope.averaging, len(self._by_group) > 1
@@ -99,28 +102,27 @@ class ScoresView(View):
             groups = self._by_group.values()
             headings = self._headings if len(groups) > 1 else ["score"]
             rows = [
-                [key, *(f"{group[key].score:.4f}" for group in groups)]
-                for key in self._by_group[None]
+                [key, *(f"{group[key].score:.4f}" for group in groups)] for key in self._overall
             ]
             return [[["", *headings], *rows], *self._table_of_questions()]
         tables = []
         for estimates, heading in zip(self._by_group.values(), self._headings, strict=True):
-            rows_of_group = list(map(_score_row, estimates.values()))
+            values = [{"key": key} | _statistics(x) for key, x in estimates.items()]
             columns = {"key": heading} | _HEADINGS
-            if all(row.get("mu", row["score"]) == row["score"] for row in rows_of_group):
+            if all(row.get("mu", row["score"]) == row["score"] for row in values):
                 del columns["mu"]  # The intervals are centered at the scores themselves.
-            tables.append(make_table(columns, rows_of_group, _table_cell))
+            tables.append(make_table(columns, values, "{:.4f}".format, _TEXTS))
         return [*tables, *self._table_of_questions()]
 
     def paper_tables(self) -> list[Cells]:
         """Return a table of keys and groups for papers, and that of single questions if any."""
-        scale, heads = self._scale(self._overall), [""]
+        scale, heads = self._scale(self._overall.values()), [""]
         if self._methods:
             limits = self.limits_by(next(iter(self._methods)))
             is_one = len(self._methods) == 1
             heads = [f" ({limits.heading if is_one else f'{limits.percent} CI'})"]
             heads += [f"{limits.percent} band"] if self._has_band else []
-        keys, (overall, *groups) = [*self._by_group[None]], self._headings
+        keys, (overall, *groups) = [*self._overall], self._headings
         cells = [
             [_paper_cells(scale, group.get(key))[: len(heads)] for group in self._by_group.values()]
             for key in keys
@@ -136,8 +138,8 @@ class ScoresView(View):
         return records_of(self.estimates)
 
     def _scale(self, estimates: Iterable[Estimate]) -> Scale:
-        """Return the scale that suits these scores and all of their limits."""
-        values = (value for x in self.estimates for value in _score_row(x).values())
+        """Return the scale for these scores that suits all numbers of all scores and groups."""
+        values = (value for x in self.estimates for value in _statistics(x).values())
         numbers = [value for value in values if isinstance(value, (int, float))]
         return Scale.of([x.metric for x in estimates], numbers)
 
@@ -164,8 +166,8 @@ class ScoresView(View):
             )
         if not for_paper:
             notes += [self._noise_in_words(*item) for item in self.noise.items()]
-        reasons = {x.interval.interval for x in self.estimates if x.interval and x.limits is None}
-        for reason in sorted(filter(None, reasons)):
+        intervals = [x.interval for x in self.estimates if x.interval is not None]
+        for reason in sorted({str(x.interval) for x in intervals if x.is_unknown}):
             notes.append(f"{reason.replace('none', 'No interval', 1)}.")
         return notes + self._notes_on_metrics()
 
@@ -176,10 +178,10 @@ class ScoresView(View):
             (x.metric, x.k % 2) for x in self.estimates if isinstance(x.k, int)
         }:
             notes.append("mG-Pass@k is at most (k - 1)/k for odd k: compare it at even k.")
-        if biased := [x.key for x in self._overall if self._is_biased(x)]:
+        if self._biased:
             notes.append(
-                f"{enumerated(biased)}: more than k/2 of all n samples are correct, so it rises "
-                f"with n. maj@k has no such bias."
+                f"{enumerated(self._biased)}: more than k/2 of all n samples are correct, so it "
+                f"rises with n. maj@k has no such bias."
             )
         if "maj@k" in metrics:
             where = ", in this table" if "vote@k" in metrics else " of cons_at_k"
@@ -199,11 +201,11 @@ class ScoresView(View):
         if len(scopes) > 1:
             scopes = {f"{SAME_QUESTIONS}; by `questions`, {OTHER_QUESTIONS}"}
         notes = [f"{limits} {scope}." for scope in scopes]
-        places = {x.key: self._extrapolation(x) for x in self._overall}
-        if extrapolated := [f"{key} {place}" for key, place in places.items() if place]:
+        if self._extrapolated:
+            scores = [f"{key} {questions}" for key, questions in self._extrapolated.items()]
             notes.append(
                 f"Scores are extrapolated where a {self.scope.row} has fewer than k "
-                f"{self.scope.noun}s: {enumerated(extrapolated)}."
+                f"{self.scope.noun}s: {enumerated(scores)}."
             )
         if self.options.get("anytime"):
             notes.append("The limits hold at all looks together.")
@@ -227,7 +229,7 @@ class ScoresView(View):
         if self._methods == {"questions"} and noise["same_questions"] is not None:
             limits, population = noise["same_questions"], f"the same {noun}s, sampled again"
             of_what = f" for other {noun}s"
-        scale = Scale.of([x.metric for x in self._overall], limits)
+        scale = Scale.of([x.metric for x in self._overall.values()], limits)
         lo, hi = scale.number(limits[0]), scale.with_unit(limits[1])
         return (
             f"For {population}, {key} is between {lo} and {hi}. Of the variance of {key}{of_what}, "
@@ -240,54 +242,59 @@ class ScoresView(View):
         It begins with vote@k, the majority vote of most papers, and leaves out a biased
         cons@k. It is "" for too many scores, and if a corrected pass@k falls with k.
         """
-        stated = [x for x in self._overall if not self._is_biased(x)]
-        stated.sort(key=lambda x: x.metric != "vote@k")
+        stated = {key: x for key, x in self._overall.items() if key not in self._biased}
         if self.options.get("interval") not in (None, "posterior"):
             # The limits are those of avg@N here, not of the posterior.
-            stated = [x for x in stated if x.metric != "bayes@N"]
-        has_limits = self.confidence is not None and all(x.limits is not None for x in stated)
-        if self._falls_with_k or not has_limits or len(stated) > _MOST_SCORES_IN_SENTENCE:
+            stated = {key: x for key, x in stated.items() if x.metric != "bayes@N"}
+        is_short = self.confidence is not None and len(stated) <= _MOST_SCORES_IN_SENTENCE
+        if self._falls_with_k or not is_short or any(x.limits is None for x in stated.values()):
             return ""
-        scale = self._scale(stated)
-        statements = [self._statement(x, scale, is_first=x is stated[0]) for x in stated]
-        return f"On {self.scope.in_words()}, {enumerated(statements)}."
+        scale, clauses = self._scale(stated.values()), list[str]()
+        for key, x in sorted(stated.items(), key=lambda item: item[1].metric != "vote@k"):
+            # The first clause has the confidence and the method, which hold for the others too.
+            clauses.append(self._statement(key, x, scale, is_first=not clauses))
+        return f"On {self.scope.in_words()}, {enumerated(clauses)}."
 
-    def _statement(self, x: Estimate, scale: Scale, is_first: bool) -> str:
+    def _statement(self, key: str, x: Estimate, scale: Scale, is_first: bool) -> str:
         """Return a clause with a score, or its posterior mean, and its limits.
 
-        `is_first` adds the confidence and the method, which hold for later clauses too.
+        `is_first` adds the confidence and the method.
         """
-        assert x.limits is not None
-        assert x.interval is not None
-        name, value, method = x.key, x.score, self.method_of(x)
+        limits, interval = x.limits, x.interval
+        assert limits is not None
+        assert interval is not None
+        name, value, method = key, x.score, self.method_of(x)
         if "temperature" in self.options:
             name += f" at temperature {self.options['temperature']:g}"
-        if method == "posterior" and x.interval.mu is not None:
-            name, value = f"the posterior mean of {name}", x.interval.mu
-        limits = " to ".join(map(scale.number, x.limits))
+        if method == "posterior" and interval.mu is not None:
+            name, value = f"the posterior mean of {name}", interval.mu
+        text = " to ".join(map(scale.number, limits))
         if is_first:
-            limits = self.limits_by(method).described(scale, x.limits)
-        if place := self._extrapolation(x):
-            limits += f", extrapolated {place}"
-        return f"{name} is {scale.with_unit(value)} ({limits})"
+            text = self.limits_by(method).described(scale, limits)
+        if key in self._extrapolated:
+            text += f", extrapolated {self._extrapolated[key]}"
+        return f"{name} is {scale.with_unit(value)} ({text})"
 
-    def _is_biased(self, x: Estimate) -> bool:
-        """Return whether a score is a cons@k with a k below the number of samples of a question."""
-        most = max(int(n.max()) for n in self.scope.sizes)
-        return x.metric == "cons@k" and isinstance(x.k, int) and x.k < most
+    @cached_property
+    def _biased(self) -> list[str]:
+        """The keys of scores cons@k whose k is below the number of samples of a question."""
+        most, scores = max(int(n.max()) for n in self.scope.sizes), self._overall.items()
+        return [key for key, x in scores if x.metric == "cons@k" and x.k in range(most)]
 
-    def _extrapolation(self, x: Estimate) -> str:
-        """Return for which questions a score is extrapolated, "for 3 of 30 questions", or "".
+    @cached_property
+    def _extrapolated(self) -> dict[str, str]:
+        """For which questions each extrapolated score is: {"pass@8": "for 3 of 30 questions"}.
 
         Only the interval "hierarchical" extrapolates, for questions with fewer than k samples.
         """
-        if not isinstance(x.k, int) or self.method_of(x) != "hierarchical":
-            return ""
-        sizes, noun = np.concatenate(self.scope.sizes), self.scope.row
-        number = int((sizes < x.k).sum())
-        if number == len(sizes):
-            return f"for all {noun}s"
-        return f"for {number} of {len(sizes)} {noun}s" if number else ""
+        sizes, noun, result = np.concatenate(self.scope.sizes), self.scope.row, {}
+        for key, x in self._overall.items():
+            if isinstance(x.k, int) and self.method_of(x) == "hierarchical":
+                number = int((sizes < x.k).sum())
+                share = "all" if number == len(sizes) else f"{number} of {len(sizes)}"
+                if number:
+                    result[key] = f"for {share} {noun}s"
+        return result
 
 
 def nouns_of(metrics: Iterable[str]) -> tuple[str, str]:
@@ -298,12 +305,13 @@ def nouns_of(metrics: Iterable[str]) -> tuple[str, str]:
 def records_of(estimates: Iterable[Estimate]) -> Cells:
     """Return a table with a row for each estimate, with full precision, for CSV."""
     columns = {"group": "group", "key": "key"} | _HEADINGS
-    return make_table(columns, map(_score_row, estimates))
+    rows = ({"group": x.group, "key": x.key} | _statistics(x) for x in estimates)
+    return make_table(columns, rows)
 
 
-def _score_row(x: Estimate) -> dict[str, Any]:
+def _statistics(x: Estimate) -> dict[str, Any]:
     """Return the numbers of an estimate by column; of an unknown interval, only the reason."""
-    row: dict[str, Any] = {"group": x.group, "key": x.key, "score": x.score}
+    row: dict[str, Any] = {"score": x.score}
     if x.interval is not None:
         entries = x.interval._asdict()
         if x.interval.is_unknown:
@@ -320,12 +328,3 @@ def _paper_cells(scale: Scale, x: Estimate | None) -> list[str]:
         return ["", ""]
     limits = "" if x.limits is None else f" {scale.limits(*x.limits)}"
     return [f"{scale.number(x.score)}{limits}", "" if x.band is None else scale.limits(*x.band)]
-
-
-def _table_cell(name: str, value: float | str | None) -> str:
-    """Return the text of a value in column `name`. The interval "none: REASON" becomes "none"."""
-    if value is None:
-        return ""
-    if isinstance(value, str):
-        return value.partition(":")[0] if name == "interval" else value
-    return f"{value:.4f}"

@@ -95,12 +95,13 @@ def _column(
     if not isinstance(values, np.ndarray):
         return values
     # Printing is slow, so each distinct number is printed once.
-    distinct, index = np.unique(values, return_inverse=True)
+    native = values.astype(values.dtype.newbyteorder("="), copy=False)
+    encoded = pa.array(native, mask=None if valid is None else ~valid).dictionary_encode()
+    distinct = encoded.dictionary.to_numpy(zero_copy_only=False)
     if distinct.dtype in (np.float16, np.float32):
         distinct = np.array([plain_number("A number", number) for number in distinct])
-    texts = json.dumps(distinct.tolist())[1:-1].split(", ")
-    mask = None if valid is None else ~valid
-    return pa.chunked_array([pa.array(texts, TEXTS).cast(JSON).take(pa.array(index, mask=mask))])
+    texts = json.dumps(distinct.tolist())[1:-1].split(", ") if len(distinct) else []
+    return pa.chunked_array([pa.array(texts, TEXTS).cast(JSON).take(encoded.indices)])
 
 
 def to_json(values: Sequence[Any], place: Callable[[int], Place]) -> pa.Array:

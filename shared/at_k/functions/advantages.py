@@ -142,7 +142,7 @@ def advantages(
         """Return (G, n) weights for (G, n) rewards; `prompt` names the first one in messages."""
         needs_k_below_n = baseline in _BELOW_N and normalize is None
         _check_size(max(k_weights), rows.shape[1], prompt, baseline if needs_k_below_n else None)
-        prompts = _Sorted(rows) if is_maximum else _Counted(rows)
+        prompts = _RealPrompts(rows) if is_maximum else _BinaryPrompts(rows)
         first, *others = (
             weight * _weights_at_k(prompts, size, credits[size], baseline, normalize is not None)
             for size, weight in k_weights.items()
@@ -223,11 +223,11 @@ def _check_size(k: int, n: int, prompt: str, below_n: str | None) -> None:
 
 
 def _weights_at_k(
-    prompts: _Counted | _Sorted, k: int, credits: Any, baseline: str, is_standardized: bool
+    prompts: _BinaryPrompts | _RealPrompts, k: int, credits: Any, baseline: str, standardize: bool
 ) -> np.ndarray:
-    """Return the weights at one k: (U, 2) for `_Counted` prompts, and (G, n) for `_Sorted` ones."""
+    """Return the weights at one k: (U, 2) for binary rewards, and (G, n) for real ones."""
     n = prompts.n
-    if is_standardized:
+    if standardize:
         return prompts.standardized(k, credits)
     if baseline == "marginal":
         return k / n * prompts.marginal(k, credits)
@@ -240,7 +240,7 @@ def _weights_at_k(
     return n / (n - k) * weights if baseline == "centered" else weights
 
 
-class _Counted:
+class _BinaryPrompts:
     """The binary rewards of prompts, (G, n), and means of a score f over subsets of k samples.
 
     If j samples of a subset are correct, f is the sum of the first j credits. Means for a sample i
@@ -287,7 +287,7 @@ class _Counted:
         return result
 
 
-class _Sorted:
+class _RealPrompts:
     """The real rewards of prompts, and means of the maximum over subsets of k.
 
     The means have the shape (G, n), by the rank of the sample i. r_1 <= .. <= r_n are the sorted

@@ -100,14 +100,12 @@ def grade_sources(
     if labels is not None:
         sources = _with_labels(sources, labels)
     sources = in_one_order(sources, by_order, common)
-    first, checking = sources[0][1], options.checking
-    with naming_questions(first):
-        options = _with_values_of_runs(sources, options)
-    runs = []
+    checking, runs, graded = options.checking, [], []
     for name, source in sources:
         with naming_questions(source):
             runs.append(_parse_run(name, source, checking.labels))
-    with naming_questions(first):
+    with naming_questions(sources[0][1]):
+        options = _with_values_of_runs(sources, options)
         check_same_questions(runs)
         if any(run.has_references for run in runs):
             # Checking may take long, so invalid options have to be found before.
@@ -117,11 +115,12 @@ def grade_sources(
                 "check_correct_fn is given, but no run has references to check against: a run with "
                 "references is a dict of predictions and references, as at_k.read returns it."
             )
-    graded = []
     for run in runs:
-        with naming_questions(run.source):
-            graded.append(_grade_run(run, checking) if run.has_references else run)
-        warn_of_stopping(graded[-1].outcomes, f"{run.name}: " if len(runs) > 1 else "")
+        if run.has_references:
+            with naming_questions(run.source):
+                run = _grade_run(run, checking)
+        warn_of_stopping(run.outcomes, f"{run.name}: " if len(runs) > 1 else "")
+        graded.append(run)
     return _with_errors(graded, checker_rates, labels is not None), options
 
 

@@ -56,7 +56,7 @@ class ScoredRun:
         options: the options of the comparison, validated for the samples of the run.
         scores_and_limits: the function that scores the run. It is called once for each interval.
         without_limits: a faster function of the same kind, whose method is asked for the
-            covariance only; None if there is none.
+            covariance only, unless that of the limits has it; None if there is none.
         bounds: the least and the largest possible score.
         moves: a function from a confidence to an array, (2, m): how far the scores may lie below
             and above the estimates because labels estimate the rates of the checker. None if the
@@ -86,8 +86,8 @@ class ScoredRun:
         self.run, self.options, self.bounds, self._moves = run, options, bounds, moves
         self._without_limits = without_limits
         # From the name of an interval to the scores and the method of their limits.
-        self._scored_by = cache(lambda name: scores_and_limits(self._interval_options(name)))
-        (self.points, _), weights = self._scored_by(str(options.interval)), options.weights
+        self._scores_and_method = cache(lambda x: scores_and_limits(self._interval_options(x)))
+        (self.points, _), weights = self._scores_and_method(str(options.interval)), options.weights
         all_questions = np.arange(len(run.outcomes))
         self.counted = all_questions if weights is None else np.flatnonzero(weights)
         self.estimates = np.array([*self.points.over(self.counted, weights).values()])
@@ -118,8 +118,8 @@ class ScoredRun:
         """The (m, m) covariance of the scores for new samples; None unless `shows_samples`."""
         if not self.shows_samples:
             return None
-        if self._without_limits is None:
-            _, method = self._scored_by("sampling")
+        if self._without_limits is None or self.options.interval == "sampling":
+            _, method = self._scores_and_method("sampling")
         else:
             _, method = self._without_limits(self._interval_options("sampling"))
         return method.covariance(self.counted, [*self.points.keys])
@@ -148,7 +148,7 @@ class ScoredRun:
 
     def _intervals(self, name: str, confidence: float) -> list[Interval]:
         """Return the interval of each score, see `intervals` in the docstring of the class."""
-        _, method = self._scored_by(name)
+        _, method = self._scores_and_method(name)
         if self.options.anytime:
             method = AnytimeIntervals(method, self.run.outcomes.n, name == "questions")
         if problem := method.problem(self.counted):
