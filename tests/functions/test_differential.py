@@ -1,8 +1,7 @@
 """Random calls of all functions and metrics: their results, and what they refuse."""
 
 import pytest
-from hostile_calls import check_hostile_calls
-from random_calls import check_calls
+from generated_calls import check_calls, check_hostile_calls
 
 
 @pytest.mark.parametrize("seed", range(4))

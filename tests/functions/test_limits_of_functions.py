@@ -63,25 +63,6 @@ def test_auto_extrapolates_for_a_k_above_n():
     assert lo < mu < hi
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ({"interval": "wilson"}, "interval has 'wilson', which is none of posterior, sampling"),
-        ({"interval": "sampling", "alpha0": 2.0}, "only interval='posterior' uses alpha0, beta0"),
-        ({"interval": "sampling", "k": 10}, "k is 10, but question 0 has n = 9"),
-        ({"interval": "sampling", "R": [[1], [0]], "k": 1}, "R has no interval: one sample"),
-    ],
-)
-def test_what_does_not_apply_is_refused(arguments, message):
-    with pytest.raises(ValueError, match=message):
-        at_k.pass_at_k_ci(**({"R": OUTCOMES, "k": 2} | arguments))
-
-
-def test_the_interval_is_given_by_its_name():
-    with pytest.raises(TypeError):
-        at_k.pass_at_k_ci(OUTCOMES, 2, 0.95, (0.0, 1.0), 1.0, 1.0, "sampling")  # type: ignore[call-arg]
-
-
 @pytest.mark.filterwarnings("error")
 @pytest.mark.parametrize(
     ("function", "arguments", "estimate"),

@@ -137,21 +137,6 @@ def test_a_checker_that_cannot_be_pickled_is_refused():
         check([["a"]], ["a"], lambda p, r: lock is None, executor=executor)
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        *(({"num_proc": number}, "num_proc is") for number in (0, -1, True)),
-        *(({"timeout": x}, "timeout is") for x in (0, -1.0, float("nan"), True, "5")),
-        *(({"executor": executor}, "executor is") for executor in (ThreadPoolExecutor, 3)),
-        ({"num_proc": 2, "executor": ThreadPoolExecutor(1)}, "give one of them"),
-        ({"timeout": 1, "executor": ThreadPoolExecutor(1)}, "give num_proc instead"),
-    ],
-)
-def test_invalid_options_are_refused(options, message):
-    with pytest.raises((ValueError, TypeError), match=message):
-        check([["a"]], ["a"], same, **options)
-
-
 # --- What a checker or an executor may do wrong -------------------------------------------
 
 

@@ -104,25 +104,6 @@ def test_compare_has_wider_limits_and_larger_p_values(interval):
         assert every[f"pass@{k}_p"] > one[f"pass@{k}_p"]
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"confidence": None}, "only limits use anytime, and there is no confidence"),
-        ({"interval": "posterior"}, "interval is 'posterior'"),
-        ({"alpha0": 2.0}, "without a prior"),
-        ({"band": True}, "leave out band or anytime"),
-        ({"anytime": 3}, "anytime is 3"),
-    ],
-)
-def test_options_that_do_not_go_together_are_refused(options, message):
-    with pytest.raises((ValueError, TypeError), match=message):
-        GPASSK.compute(predictions=[[1, 0], [0, 1]], **LIMITS | {"anytime": True} | options)
-    with pytest.raises(ValueError, match="give interval='sampling'"):
-        at_k.load("bayes_at_n").compute(predictions=[[1, 0], [0, 1]], anytime=True)
-    with pytest.raises(ValueError, match="not for bayes@N"):
-        at_k.compare([[1, 0]], [[0, 1]], metric="bayes@N", anytime=True)
-
-
 def test_the_gate_says_how_to_look_again(capsys, tmp_path):
     file = tmp_path / "run.jsonl"
     file.write_text("\n".join('{"outcomes": [1, 0, 1, 1]}' for _ in range(12)))

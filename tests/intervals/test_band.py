@@ -83,13 +83,6 @@ def test_keys_are_grouped_by_score_in_ascending_order_of_k():
     assert grouped == [["G-Pass@4_0.5", "G-Pass@16_0.5"], [keys[2]], [keys[3]]]
 
 
-def test_a_band_without_a_confidence_is_an_error(gpassk):
-    with pytest.raises(ValueError, match="only limits use band"):
-        gpassk.compute(predictions=[[1, 0]], k=1, band=True)
-    with pytest.raises(ValueError, match="band is 'yes'"):
-        gpassk.compute(predictions=[[1, 0]], k=1, confidence=0.9, band="yes")
-
-
 RUNS = 100
 LEAST = 0.95 - 4 * math.sqrt(0.95 * 0.05 / RUNS)  # four standard errors below
 

@@ -1,6 +1,4 @@
-"""The choice of an interval: what "auto" chooses, k above n, and what is refused."""
-
-import re
+"""The choice of an interval: what "auto" chooses, and k above n."""
 
 import at_k
 import numpy as np
@@ -137,58 +135,6 @@ def test_auto_estimates_scores_if_every_k_exceeds_n(metric, key, outcomes, ks, o
             assert lo < hi
             assert observed[f"{prefix}{key}@{n}"] - 0.05 < scores[name] <= 1
             assert scores[f"{name}_interval"] == "hierarchical"
-
-
-# --- What is refused ----------------------------------------------------------------------
-
-ONE_SAMPLE = "The run has no interval: one sample of each question does not show how"
-ONE_QUESTION = "has no interval: one question, or one cluster of questions"
-SAMPLING, HIERARCHICAL = {"interval": "sampling"}, {"interval": "hierarchical"}
-QUESTIONS, TWO = {"interval": "questions"}, [[1, 0], [0, 1]]
-TOO_LARGE = "k is 4, but question 0 has n = 2 scored samples: give a k of at most 2."
-
-
-@pytest.mark.parametrize(
-    ("metric", "predictions", "options", "message"),
-    [
-        ("gpassk", [[1], [0]], SAMPLING, f"{ONE_SAMPLE} samples vary"),
-        ("gpassk", [[1], [0]], HIERARCHICAL, f"{ONE_SAMPLE} questions differ"),
-        ("gpassk", [[1, 0, 1]], QUESTIONS, f"The run {ONE_QUESTION}"),
-        ("gpassk", TWO, QUESTIONS | {"clusters": ["x", "x"]}, f"The run {ONE_QUESTION}"),
-        ("gpassk", [*TWO, [1, 1]], QUESTIONS | {"groups": [*"xxy"]}, f"Group 'y' {ONE_QUESTION}"),
-        ("gpassk", [[1, 0]], {"interval": "bayes"}, "'bayes', which is none of posterior"),
-        ("gpassk", [[1, 0]], SAMPLING | {"clusters": ["x"]}, "clusters are used by interval="),
-        ("gpassk", TWO, QUESTIONS | {"clusters": ["x"]}, "clusters has 1 labels for 2 questions"),
-        ("gpassk", [[1, 0]], SAMPLING | {"k": 4}, TOO_LARGE),
-        ("gpassk", [[1, 0]], QUESTIONS | {"k": 4}, "k is 4, but question 0 has n = 2"),
-        ("gpassk", [[1, 0]], {"k": 4, "include": "Geom@k"}, "Geom@4 is a product"),
-        ("gpassk", [[1, 0]], HIERARCHICAL | {"include": "Geom_ds@k"}, "Geom_ds@1 is a product"),
-        ("max_at_k", [[0.1], [0.5]], SAMPLING, f"{ONE_SAMPLE} samples vary"),
-        ("max_at_k", [[0], [1]], HIERARCHICAL | {"k": 2}, f"{ONE_SAMPLE} questions differ"),
-        ("max_at_k", [[0.1], [0.5]], HIERARCHICAL | {"k": 2}, "k is 2, but question 0"),
-        ("max_at_k", [[0.1], [0.5]], SAMPLING | {"k": 2}, "k is 2, but question 0"),
-        ("max_at_k", [[0.1, 0.5]], QUESTIONS, f"The run {ONE_QUESTION}"),
-        (
-            "max_at_k",
-            [[0.1, 0.5], [0.2, 0.3], [0.5]],
-            SAMPLING | {"groups": [*"xxy"]},
-            "Group 'y' has no interval: one sample of each question",
-        ),
-        ("bayes_at_n", [[1], [0]], SAMPLING, ONE_SAMPLE),
-        ("bayes_at_n", [[1], [0]], {"interval": "bayes"}, "none of posterior, sampling"),
-        ("bayes_at_n", [[1], [0]], {"clusters": ["a", "b"]}, "clusters are used by interval="),
-        ("cons_at_k", TWO, HIERARCHICAL, "none of posterior, sampling, questions, auto"),
-        ("score_agg", [[1.0], [0.0]], SAMPLING, "none of questions"),
-        ("score_agg", [[1.0], [0.0]], {"clusters": ["a"]}, "1 labels for 2 questions"),
-    ],
-)
-def test_an_interval_that_the_data_do_not_allow_is_refused(metric, predictions, options, message):
-    if metric == "gpassk":
-        options = {"include": "pass@k", "interval": "auto"} | options
-    if metric in ("gpassk", "max_at_k"):
-        options = {"k": 1} | options
-    with pytest.raises(ValueError, match=re.escape(message)):
-        at_k.load(metric).compute(predictions=predictions, confidence=0.9, **options)
 
 
 # --- Types of the results -----------------------------------------------------------------

@@ -163,33 +163,6 @@ def test_the_mean_of_bayes_at_n_is_corrected_by_the_rates():
 CALLED = [[1, 0, 1], [0, 0, 1]]
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"labels": [[None] * 3] * 2}, "labels has no labelled sample"),
-        ({"labels": [[1, 0, 1]]}, "labels has 1 questions, and predictions have 2"),
-        ({"labels": [[1, 0], [0, 0, 1]]}, r"labels\[0\] has 2 entries for 3 samples"),
-        ({"labels": [[1, 0, 2], None]}, r"labels\[0\]\[2\] is 2: a label is 1"),
-        ({"labels": [[1, 0, 1], [0, 0.5, 1]]}, r"labels\[1\]\[1\] is 0.5"),
-        ({"labels": [["yes", None, None], None]}, "give a number for each sample"),
-        ({"labels": [[1, None, 1], None]}, "labels of correct and of incorrect samples"),
-        ({"labels": [[1, 0, 1], [0, 0, 1]]}, "better than chance: of 3 correct"),
-        ({"labels": {"tp": 3, "tn": 4}}, "counts of labels have the keys tp, fn, fp, tn"),
-        ({"labels": COUNTS | {"fn": -1}}, r"labels\['fn'\] is -1"),
-        ({"labels": COUNTS | {"fn": "8"}}, r"labels\['fn'\] is '8'"),
-        ({"labels": COUNTS, "checker_rates": (0.9, 0.1)}, "labels estimate the rates"),
-        ({"checker_rates": (0.9, 0.1), "include": "Geom@k", "k": 2}, "leave it out"),
-        (
-            {"checker_rates": (0.9, 0.1), "confidence": 0.9, "interval": "posterior"},
-            "interval='posterior' does not correct",
-        ),
-    ],
-)
-def test_invalid_options_are_refused(options, message):
-    with pytest.raises(ValueError, match=message):
-        GPASSK.compute(predictions=CALLED, **options)
-
-
 def test_labels_need_the_samples_in_their_order():
     labels = [[1, 0, 1], [0, 0, 1]]
     with pytest.raises(ValueError, match="predictions are counts"):

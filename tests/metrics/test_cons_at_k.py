@@ -176,17 +176,3 @@ def test_included_scores_are_those_of_all_scores(cons_at_k, include, interval):
 def test_the_mean_share_is_included_by_its_name(cons_at_k):
     result = cons_at_k.compute(predictions=[[0.6, 0.4], [0.9, 0.1]], include="accuracy")
     assert result == {"accuracy (2 runs average)": 0.5}
-
-
-@pytest.mark.parametrize(
-    ("include", "message"),
-    [
-        ("vote@k", "include has 'vote@k', which is a vote among answers"),
-        (["avg@n", "accuracy"], "include has 'accuracy', which is the mean share"),
-        ("cons_at_k", "Did you mean 'cons@k'"),
-        ([], "include"),
-    ],
-)
-def test_a_score_that_the_outcomes_do_not_allow_is_refused(cons_at_k, include, message):
-    with pytest.raises(ValueError, match=message):
-        cons_at_k.compute(predictions=[[1, 0, 1], [1, 1, 0]], include=include)

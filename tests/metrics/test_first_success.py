@@ -77,28 +77,6 @@ def test_the_command_takes_a_budget(capsys, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("rows", "options", "message"),
-    [
-        ([[0, 1, 0]], {}, r"predictions\[0\]\[1\] is correct, and others follow"),
-        ([[0, 1], [1, 1]], {}, r"predictions\[1\]\[0\] is correct"),
-        ([[0, None, 1]], {}, r"predictions\[0\]\[1\] is not scored"),
-        ([[0, 0], [0, 0, 0, 0, 1]], {}, "Question 1 has more samples than the budget of 4"),
-        ({"n": [4], "correct": [2]}, {}, "Question 0 has 2 correct samples"),
-        ([[1], [0, 0]], {"k": 3}, "k is 3, but question 1 has n = 2"),
-        ([[1]], {"k": 5}, "k is 5: give a k of at most the budget, 4"),
-        ([[1]], {"budget": 0}, "budget is 0"),
-        ([[1]], {"include": ["pass@k", "pass^k"]}, "include has 'pass\\^k'"),
-        ([[1]], {"interval": "sampling", "confidence": 0.9}, "none of questions, auto"),
-        ([[1]], {"checker_rates": (0.9, 0.1)}, "leave these out"),
-        ([[1]], {"alpha0": 2}, "leave these out"),
-    ],
-)
-def test_other_data_and_scores_are_refused(rows, options, message):
-    with pytest.raises(ValueError, match=message):
-        GPASSK.compute(predictions=rows, **{"budget": 4, **options})
-
-
-@pytest.mark.parametrize(
     "rows",
     [
         [[1, 0], [0, 0], [0, 1], [0, 0]],  # equal sizes

@@ -19,17 +19,6 @@ REWARDS = [[0.5, 1.0, 0.25], [2.0, 0.0, 0.75]]
 
 
 @pytest.mark.parametrize("name", DATA)
-@pytest.mark.parametrize("interval", ["questions", "auto"])
-def test_an_interval_or_clusters_without_a_confidence_are_refused(name, interval):
-    metric = at_k.load(name)
-    with pytest.raises(ValueError, match="only limits use clusters"):
-        metric.compute(predictions=DATA[name], confidence=None, clusters=["a", "b"])
-    with pytest.raises(ValueError, match="interval"):
-        metric.compute(predictions=DATA[name], confidence=None, interval=interval)
-    assert metric.compute(predictions=DATA[name], confidence=None)  # the metric is still usable
-
-
-@pytest.mark.parametrize("name", DATA)
 def test_the_default_interval_is_the_documented_one(name):
     metric = at_k.load(name)
     options = {"predictions": DATA[name], "confidence": 0.9}
@@ -159,22 +148,6 @@ def test_bayes_at_n_of_real_rewards_is_their_mean():
     assert len(scores) == 10
     without = at_k.load("bayes_at_n").compute(predictions=REWARDS, confidence=None)
     assert without == {"bayes@3": scores["bayes@3"], "avg@3": scores["avg@3"]}
-
-
-@pytest.mark.parametrize("name", ["bayes_at_n", "max_at_k"])
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"interval": "posterior"}, "real rewards: pass interval='sampling'"),
-        ({"R0": [[0], [1]]}, "R0 is given, but the outcomes are real rewards"),
-        ({"categories": ["a", "b"]}, "categories is given, but the outcomes are real rewards"),
-    ],
-)
-def test_what_needs_categories_is_refused_for_real_rewards(name, options, message):
-    options = options | {"confidence": 0.9} | ({"k": 1} if name == "max_at_k" else {})
-    metric = at_k.load(name)
-    with pytest.raises(ValueError, match=message):
-        metric.compute(predictions=REWARDS, **options)
 
 
 @pytest.mark.parametrize("interval", ["sampling", "questions"])

@@ -135,11 +135,6 @@ INVALID = [
 ]
 
 
-def test_an_array_without_axes_is_refused():
-    with pytest.raises(ValueError, match="predictions is 1: give a list with the samples"):
-        at_k.load("gpassk").compute(predictions=np.array(1))
-
-
 def added_before(name: str, call: dict) -> tuple[dict, dict]:
     """Return what is added before a call that fails, and the options of the compute after it."""
     options = {"k": 2} if name in ("gpassk", "max_at_k") else {}

@@ -69,19 +69,6 @@ def test_the_safe_name_of_a_group_precedes_that_of_the_score():
     assert list(scores) == ["max_at_1", "group_7_x__max_at_1", "gr_e_b__max_at_1"]
 
 
-def test_labels_with_the_same_safe_name_are_refused():
-    message = "groups has the labels 'a b' and 'a-b', which have the same safe name 'a_b'"
-    with pytest.raises(ValueError, match=message):
-        at_k.load("max_at_k").compute(
-            predictions=[[0, 1]] * 2, k=1, groups=["a b", "a-b"], keys="safe"
-        )
-
-
-def test_unknown_keys_are_refused():
-    with pytest.raises(ValueError, match="keys has 'save', which is none of exact, safe"):
-        at_k.load("max_at_k").compute(predictions=[[0, 1]], k=1, keys="save")
-
-
 def test_leaving_out_the_scores_of_each_question_is_warned_of():
     with pytest.warns(UserWarning, match='keys="safe" leaves out per_question'):
         scores = at_k.load("max_at_k").compute(

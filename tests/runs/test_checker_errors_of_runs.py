@@ -68,22 +68,6 @@ def test_runs_that_were_read_with_labels_bring_them():
     )
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"labels": ({"tp": 9, "fn": 1, "fp": 1, "tn": 9}, None)}, "R_b has no labels: a checker"),
-        ({"labels": {"tp": 9, "fn": 1, "fp": 1, "tn": 9}}, "labels of two runs are a pair"),
-        ({"labels": ([[1]], [[1]])}, "R_a: labels has 1 questions"),
-        ({"checker_rates": (0.9, 0.1), "metric": "max@k"}, "max@k is not corrected"),
-        ({"checker_rates": (0.9, 0.1), "metric": "Geom@k"}, "cannot be corrected"),
-    ],
-)
-def test_what_is_missing_is_named(options, message):
-    _, called, _ = judged_pair(np.random.default_rng(6), 10, 4)
-    with pytest.raises(ValueError, match=message):
-        at_k.compare(called[0], called[1], k=2, **options)
-
-
 def test_the_command_corrects_by_the_labels_of_both_files(capsys, tmp_path):
     _, called, labels = judged_pair(np.random.default_rng(7), 40, 6)
     labels = [[[x if x is None else int(x) for x in row] for row in of_run] for of_run in labels]

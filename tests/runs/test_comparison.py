@@ -2,7 +2,6 @@
 
 import json
 import math
-import re
 from typing import Any
 
 import at_k
@@ -267,49 +266,6 @@ def test_scores_and_band_agree_with_those_of_a_published_package(capsys):
 
 
 # --- Errors -----------------------------------------------------------------------------
-
-SAME = [[1, 0]], [[1, 0]]
-
-
-@pytest.mark.parametrize(
-    ("runs", "options", "message"),
-    [
-        (([[1, 0]], [[1, 0], [0, 1]]), {}, "R_a has 1 questions and R_b has 2"),
-        (([[1, 0], [1, 2]], [[1, 0], [0, 1]]), {}, "R_a[1][1] is 2"),
-        (([[1, 0]], [[1]]), {"k": 2}, "question 0 has n = 1"),
-        (SAME, {"k": []}, "k is empty"),
-        (SAME, {"metric": "best"}, "metric has 'best'"),
-        (SAME, {"interval": "auto"}, "interval has 'auto'"),
-        (SAME, {"metric": "G-Pass@k", "tau": 2}, "tau is 2"),
-        (SAME, {"metric": "pass@k", "tau": 0.9}, "pass@k does not use it"),
-        (SAME, {"metric": "G-Pass@2_0.5", "tau": 1}, "tau is 1, and that of G-Pass"),
-        (SAME, {"metric": "pass@2", "w": [0, 2]}, "w is for max@k, avg@N, bayes@N"),
-        (SAME, {"groups": ["a", "b"]}, "groups has 2 labels for 1 questions"),
-        (SAME, {}, "R_a: one question, or one cluster"),
-        (([[1], [0]], [[1], [0]]), {"interval": "sampling"}, "R_a: one sample of each question"),
-        (SAME, {"interval": "sampling", "clusters": ["x"]}, "used by interval='questions'"),
-    ],
-)
-def test_invalid_input_is_a_value_error(runs, options, message):
-    with pytest.raises(ValueError, match=re.escape(message)):
-        at_k.compare(*runs, **options)
-
-
-@pytest.mark.parametrize(
-    ("function", "runs", "option", "suggestion"),
-    [
-        (at_k.compare, ([[1, 0]], [[1, 0]]), "ks", "'ks'. Did you mean 'k'?"),
-        (at_k.plan, ([[1, 0]],), "power_", "'power_'. Did you mean 'power'?"),
-        (at_k.noise, ([[1, 0]],), "weights", "Did you mean 'question_weights'?"),
-        (at_k.leaderboard, ({"a": [[1]], "b": [[1]]},), "cluster", "mean 'clusters'?"),
-        (at_k.load("gpassk").compute, (), "includes", "Did you mean 'include'?"),
-    ],
-)
-def test_an_option_that_is_misspelled_is_answered_with_the_right_one(
-    function, runs, option, suggestion
-):
-    with pytest.raises(TypeError, match=re.escape(suggestion)):
-        function(*runs, **{option: 1})
 
 
 @pytest.mark.parametrize("metric", ["pass@2", "G-Pass@2_0.5", "vote@2", "max@2"])

@@ -107,20 +107,6 @@ def test_clusters_move_the_error_to_the_questions():
 
 
 @pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (([[1, 0]], 1), "clusters|questions"),
-        (([[1, 0], [0, 1]], 3), "k is 3"),
-        (([[1, 0], [0, 1]], 1, "bayes@N"), "bayes@N is compared with"),
-        (([[1, 0], [0, 1]], 1, "pass"), "metric"),
-    ],
-)
-def test_invalid_arguments_are_refused(arguments, message):
-    with pytest.raises(ValueError, match=message):
-        at_k.noise(*arguments)
-
-
-@pytest.mark.parametrize(
     ("flags", "beginning", "of"),
     [
         ([], "For other questions like these, pass@2 is between", "Of the variance of pass@2,"),

@@ -8,7 +8,6 @@ from typing import Any
 import at_k
 import numpy as np
 import pytest
-from at_k import g_pass_at_k_tau
 from at_k.core.credits import (
     PASS_FAMILY,
     Credits,
@@ -176,12 +175,6 @@ def test_the_threshold_j_over_k_requires_j_correct_samples():
     for k in range(1, 200):
         for j in range(1, k + 1):
             assert threshold(k, j / k).index(1.0) == j - 1
-
-
-@pytest.mark.parametrize("tau", [-0.1, 1.1, math.nan, True])
-def test_a_threshold_outside_of_0_to_1_raises_an_error(tau):
-    with pytest.raises(ValueError, match="share of the k samples"):
-        g_pass_at_k_tau([[1, 0, 1, 0]], 4, tau)
 
 
 @given(st.data())

@@ -105,39 +105,6 @@ def test_limits_of_weighted_votes_are_those_of_questions():
         assert named[f"vote@3_{name}"] == pytest.approx(expected, abs=1e-12)
 
 
-@pytest.mark.parametrize(
-    ("compute", "options", "message"),
-    [
-        (MAX, {"picked_by": [[1, 2]]}, "picked_by has 1 questions"),
-        (MAX, {"picked_by": [[1, None], [1, 2]]}, r"picked_by\[0\]\[1\] is missing"),
-        (MAX, {"picked_by": [[1, 2], [1, 2, 3]]}, r"picked_by\[1\] has 3 entries"),
-        (MAX, {"picked_by": [[1, 2], [1, 2]], "include": "Max@k"}, "give both, or neither"),
-        (MAX, {"include": "picked@k"}, "give both, or neither"),
-        (
-            MAX,
-            {"picked_by": [[1, 2], [1, 2]], "confidence": 0.9, "interval": "posterior"},
-            "picked@k has limits for other questions only: give interval='questions'",
-        ),
-        (MAX, {"picked_by": [[1, 2], [1, 2]], "k": 3}, "k is 3"),
-        (CONS, {"vote_weights": [[1, 2], [1, 2]]}, "vote_weights weigh answers"),
-        (CONS, {"include": "weighted_vote@k"}, "needs vote_weights"),
-        (
-            CONS,
-            {
-                "references": [1, 1],
-                "vote_weights": [[1, 2], [1, 2]],
-                "confidence": 0.9,
-                "interval": "sampling",
-            },
-            "weighted_vote@k has limits for other questions only",
-        ),
-    ],
-)
-def test_invalid_options_are_refused(compute, options, message):
-    with pytest.raises(ValueError, match=message):
-        compute.compute(predictions=[[1, 0], [0, 1]], **options)
-
-
 def test_max_at_k_may_be_named_as_in_its_key():
     rows = [[0.5, 1.0], [0.0, 0.25]]
     expected = MAX.compute(predictions=rows, k=2, include="Max@k")

@@ -230,15 +230,6 @@ def test_functions_and_metrics_agree_on_real_rewards():
     assert at_k.avg_ci(rewards, confidence=0.9) == at_k.max_at_k_ci(rewards, 1, confidence=0.9)
 
 
-def test_real_rewards_without_variation_or_with_prior_outcomes_raise_an_error():
-    with pytest.raises(ValueError, match="one real reward, which shows no variation"):
-        at_k.bayes([[0.5]])
-    with pytest.raises(ValueError, match="k is 3, but question 0 has n = 2"):
-        at_k.max_at_k_ci([[0.5, 0.25]], 3)
-    with pytest.raises(ValueError, match="R0 is given"):
-        at_k.bayes([[0.5, 0.25]], None, [[1]])
-
-
 @given(rewards_of_categories, st.data())
 @settings(deadline=None)
 def test_max_at_1_is_bayes_and_avg(w, data):

@@ -125,54 +125,6 @@ def test_auto_names_its_method_and_groups_and_bands_have_both_scores(max_at_k):
         assert found[name] <= found[f"{name}_hi"] <= found[f"{name}_band_hi"]
 
 
-@pytest.mark.parametrize(
-    ("given", "message"),
-    [
-        (
-            {"thresholds": [1.5]},
-            r"thresholds\[0\] is 1.5: a threshold is a share of the k samples, from 0 to 1",
-        ),
-        ({"include": "pass@k"}, "include has 'pass@k', which is none of Max@k, TailPass@k"),
-        ({"w": [0, 2]}, "TailPass@k needs rewards from 0 to 1"),
-        ({"w": [0, 0.123456]}, "multiples of 1/D for some D up to 1000"),
-        ({"k": 5}, "k is 5, but question 0 has n = 2"),
-        ({"k": 5, "confidence": 0.9}, "k is 5, but question 0 has n = 2"),
-        *(
-            (
-                {"confidence": 0.9, "interval": interval},
-                "TailPass@k has limits for other questions only: give interval='questions'",
-            )
-            for interval in ("hierarchical", "sampling", "posterior")
-        ),
-    ],
-)
-def test_invalid_parameters_are_refused(max_at_k, given, message):
-    with pytest.raises(ValueError, match=message):
-        max_at_k.compute(
-            predictions=[[0, 1], [1, 1]], **({"k": 2, "include": "TailPass@k"} | given)
-        )
-
-
-@pytest.mark.parametrize(
-    ("given", "message"),
-    [
-        ({"w": [0, 2]}, "a score is from 0 to 1"),
-        ({"eta": 2}, "eta is 2"),
-        ({"prior": [1, 2, 3]}, r"prior has the shape \(3,\): give a number, 2 numbers"),
-        ({"prior": 0}, "prior is 0.0"),
-        ({"k": 10_000}, "too many for a posterior"),
-    ],
-)
-def test_an_invalid_posterior_is_refused(given, message):
-    with pytest.raises(ValueError, match=message):
-        at_k.tailpass([[0, 1], [1, 1]], **({"k": 2} | given))
-
-
-def test_invalid_weights_are_refused():
-    with pytest.raises(ValueError, match="weights has 1 entries with the sum 1: give 2 weights"):
-        at_k.tailpass([[0, 1]], 2).linear([1])
-
-
 @pytest.mark.parametrize("w", [[1.0, 1.0], [0.3, 0.3], [0.0, 0.0]])
 def test_a_constant_payoff_does_not_vary(w):
     profile = at_k.tailpass([[0, 1, 1], [1, 0, 1], [1, 1, 1]], k=3, w=w)
