@@ -11,5 +11,5 @@ def test_random_calls_agree_with_brute_force(seed):
 
 
 def test_arguments_that_make_no_sense_give_a_result_or_an_error_that_names_one():
-    problems = check_hostile_calls(800, seed=1)
+    problems = check_hostile_calls(800, seed=3)
     assert not problems, "\n".join(problems)
