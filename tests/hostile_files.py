@@ -35,6 +35,7 @@ import exact
 import pyarrow as pa
 import pyarrow.parquet as pq
 from at_k.readers.run import read_run
+from scored import max_at_k
 
 Rows = list[dict[str, Any]]
 LOGS = sorted(
@@ -191,7 +192,7 @@ def _damaged_value(value: Any, random_: random.Random) -> Any:
 
 def _require_share(run: Any, questions: Rows) -> None:
     """Require the mean over questions of the share of correct samples."""
-    share = at_k.load("max_at_k").compute(**run, k=1)["max@1"]
+    share = max_at_k(**run, k=1)["max@1"]
     shares = [Fraction(sum(x["outcomes"]), len(x["outcomes"])) for x in questions]
     expected = float(exact.mean_of(shares))
     assert math.isclose(share, expected, abs_tol=1e-12), f"{share}, but {expected} was written"

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from at_k import charts
 from chart_data import caption_of, labels_of, rows_of, scores_by_key, texts_of, values_of
+from scored import gpassk
 
 OUTCOMES = (np.random.default_rng(0).random((12, 9)) < np.linspace(0.1, 0.9, 12)[:, None]).astype(
     int
@@ -25,8 +26,8 @@ def without_repeated_validation(monkeypatch):
 
 @pytest.fixture(scope="module")
 def result():
-    return at_k.load("gpassk").compute(
-        predictions=OUTCOMES,
+    return gpassk(
+        OUTCOMES,
         k=[1, 2, 3, 4, 5, 8],
         thresholds=[0.25, 0.5, 1.0],
         include=["pass@k", "pass^k", "maj@k", "G-Pass@k"],

@@ -3,6 +3,7 @@
 import at_k
 import numpy as np
 import pytest
+from scored import gpassk
 
 pytestmark = pytest.mark.filterwarnings("ignore:The limits of the posterior")
 
@@ -23,14 +24,14 @@ SCORES = [
 
 @pytest.mark.parametrize("interval", ["posterior", "sampling", "questions", "hierarchical", "auto"])
 @pytest.mark.parametrize("score", SCORES, ids=lambda score: score[0])
-def test_the_limits_are_those_of_the_metric(gpassk, score, interval):
+def test_the_limits_are_those_of_the_metric(score, interval):
     function, arguments, include, key = score
     if interval == "hierarchical" and function.startswith("geom"):
         with pytest.raises(ValueError, match="is a product of two scores"):
             getattr(at_k, function)(OUTCOMES, 4, interval=interval)
         return
     options = {"k": 4, "confidence": 0.9, "interval": interval, "include": include}
-    scores = gpassk.compute(predictions=OUTCOMES, thresholds=0.6, **options)
+    scores = gpassk(OUTCOMES, thresholds=0.6, **options)
     summary = getattr(at_k, function)(OUTCOMES, 4, *arguments, confidence=0.9, interval=interval)
     expected = [scores[f"{key}_{name}"] for name in ("mu", "sigma", "lo", "hi")]
     assert summary == pytest.approx(expected, rel=1e-12)

@@ -13,8 +13,8 @@ from at_k.intervals.anytime import confidence_of_a_look
 from at_k.testing import assert_at_least
 from run_command import error_of, output_of
 from scipy import integrate, stats
+from scored import compute, gpassk
 
-GPASSK = at_k.load("gpassk")
 LIMITS: dict[str, Any] = {"include": "pass@k", "k": 1, "confidence": 0.95}
 
 
@@ -55,8 +55,8 @@ def errors_at_some_look(anytime: bool, interval: str, looks: int) -> float:
     for size in {*np.geomspace(4 if interval == "sampling" else 15, largest, looks).astype(int)}:
         seen = correct[:, :, :size] if interval == "sampling" else correct[:, :size]
         c = seen.sum(axis=2)
-        scores = GPASSK.compute(
-            predictions={"n": [seen.shape[2]] * c.size, "correct": c.ravel().tolist()},
+        scores = gpassk(
+            {"n": [seen.shape[2]] * c.size, "correct": c.ravel().tolist()},
             groups=np.repeat(np.arange(runs).astype(str), c.shape[1]).tolist(),
             interval=interval,
             anytime=anytime,
@@ -82,8 +82,7 @@ def test_limits_are_rarely_wrong_at_any_look(interval, looks):
 def test_every_metric_has_wider_limits_that_hold_at_all_looks(name):
     rows = np.random.default_rng(4).binomial(1, 0.6, (40, 6)).tolist()
     options: dict[str, Any] = {"predictions": rows, "confidence": 0.95, "interval": "questions"}
-    metric = at_k.load(name)
-    one, every = metric.compute(**options), metric.compute(**options, anytime=True)
+    one, every = compute(name, **options), compute(name, **options, anytime=True)
     keys = [key.removesuffix("_lo") for key in one if key.endswith("_lo")]
     assert keys
     for key in keys:

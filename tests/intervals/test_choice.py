@@ -1,8 +1,8 @@
 """The choice of an interval: what "auto" chooses, and k above n."""
 
-import at_k
 import numpy as np
 import pytest
+from scored import compute
 
 
 def simulate(seed: int, questions: int = 30, samples: int = 8) -> np.ndarray:
@@ -11,13 +11,11 @@ def simulate(seed: int, questions: int = 30, samples: int = 8) -> np.ndarray:
     return (rng.random((questions, samples)) < rng.random((questions, 1))).astype(int)
 
 
-def compute(name: str, predictions, k, interval="auto", **options) -> dict:
+def limits_of(name: str, predictions, k, interval="auto", **options) -> dict:
     """Scores of a metric, pass@k of gpassk, with an interval of 95 %."""
     if name == "gpassk":
         options = {"include": "pass@k"} | options
-    return at_k.load(name).compute(
-        predictions=predictions, k=k, **{"confidence": 0.95, "interval": interval} | options
-    )
+    return compute(name, predictions, k=k, **{"confidence": 0.95, "interval": interval} | options)
 
 
 def limits(scores: dict, key: str) -> tuple[float, float]:
@@ -45,10 +43,10 @@ REWARDS, LEVELS = [[0, 2, 1, 2], [1, 1, 2, 0]], {"w": [0.1, 0.5, 0.9]}
     ],
 )
 def test_auto_names_the_interval_that_it_chooses(metric, key, outcomes, names, options):
-    scores = compute(metric, outcomes, [*names], **options)
+    scores = limits_of(metric, outcomes, [*names], **options)
     for k, interval in names.items():
         assert scores[f"{key}@{k}_interval"] == interval
-        named = compute(metric, outcomes, k, interval, **options)
+        named = limits_of(metric, outcomes, k, interval, **options)
         assert limits(scores, f"{key}@{k}") == pytest.approx(limits(named, f"{key}@{k}"), abs=1e-12)
 
 
@@ -66,11 +64,11 @@ def test_scores_that_one_sample_each_does_not_identify_are_left_out(metric, opti
     """If all rates are equal, or all are 0 and 1, pass@9 is 0.96 or 0.30 for the same outcomes."""
     options = {"return_per_question": True, "band": True} | options
     with pytest.warns(UserWarning, match=f"one sample, which does not identify {key}@9.*left out"):
-        scores = compute(metric, ONES, [1, 9], **options)
+        scores = limits_of(metric, ONES, [1, 9], **options)
     assert f"{key}@1_hi" in scores
     assert not [name for name in [*scores, *scores["per_question"]] if "@9" in name]
     with pytest.raises(ValueError, match=f"does not identify {key}@9.*: give k=1, or add samples"):
-        compute(metric, ONES, 9, **options)
+        limits_of(metric, ONES, 9, **options)
 
 
 def test_auto_gives_the_whole_range_for_a_single_sample():
@@ -79,7 +77,7 @@ def test_auto_gives_the_whole_range_for_a_single_sample():
         ("max_at_k", "max@1", LEVELS, (0.1, 0.9)),
         ("cons_at_k", "cons@1", {}, (0, 1)),
     ):
-        scores = compute(metric, [[1]], 1, **options)
+        scores = limits_of(metric, [[1]], 1, **options)
         assert scores[f"{key}_interval"] == ONE_SAMPLE_ONLY
         assert limits(scores, key) == expected
 
@@ -88,7 +86,7 @@ def test_auto_gives_the_whole_range_for_a_single_sample():
 def test_auto_chooses_for_each_group_by_itself(metric, key):
     outcomes = [[1, 0, 1], [0, 1], [1], [0], [1]]
     with pytest.warns(UserWarning, match="left out") as warned:
-        scores = compute(metric, outcomes, [1, 2], groups=["a", "a", "b", "b", "c"])
+        scores = limits_of(metric, outcomes, [1, 2], groups=["a", "a", "b", "b", "c"])
     assert [str(warning.message) for warning in warned] == [
         f"Each question of group {group!r} has one sample, which does not identify {key}@2: left "
         f"out."
@@ -125,8 +123,8 @@ CATEGORIES = np.random.default_rng(21).integers(0, 3, (12, 4))
 )
 def test_auto_estimates_scores_if_every_k_exceeds_n(metric, key, outcomes, ks, options, groups):
     n = outcomes.shape[1]
-    scores = compute(metric, outcomes, ks, groups=groups, **options)
-    observed = compute(metric, outcomes, n, groups=groups, **options)
+    scores = limits_of(metric, outcomes, ks, groups=groups, **options)
+    observed = limits_of(metric, outcomes, n, groups=groups, **options)
     for prefix in ("", "a/", "b/") if groups else ("",):
         for k in ks:
             name = f"{prefix}{key}@{k}"
@@ -151,8 +149,9 @@ def test_results_are_floats_and_strings(name, interval):
     if interval in refused.get(name, ()):
         return
     options = {"k": [1, 2]} if name in ("gpassk", "max_at_k") else {}
-    scores = at_k.load(name).compute(
-        predictions=[[0, 1, 1], [0, 0, 1]],
+    scores = limits_of(
+        name,
+        [[0, 1, 1], [0, 0, 1]],
         interval=interval,
         confidence=0.9,
         groups=["a", "a"],

@@ -12,9 +12,9 @@ from at_k.core.credits import all_correct, any_correct, area_under_pass, majorit
 from at_k.core.score import Score
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scored import gpassk
 
 INTERVALS = ["sampling", "questions", "auto"]
-GPASSK = at_k.load("gpassk")
 
 
 def test_the_events_of_scores_are_found_in_their_credits():
@@ -32,8 +32,8 @@ runs = st.lists(st.tuples(st.integers(1, 9), st.floats(0, 1)), min_size=2, max_s
 
 def limits_of(rows: Any, k: Any, interval: str, taus=(0.3, 0.5, 0.8, 1.0), **options: Any) -> dict:
     included = ["pass@k", "pass^k", "G-Pass@k", "maj@k"]
-    return GPASSK.compute(
-        predictions=rows,
+    return gpassk(
+        rows,
         k=k,
         include=included,
         thresholds=list(taus),
@@ -79,9 +79,9 @@ def test_one_k_alone_has_the_limits_that_it_has_among_others(rate, interval, nam
     rng = np.random.default_rng(3)
     rows = rng.binomial(1, rng.beta(20 * rate + 1e-9, 20 * (1 - rate) + 1e-9, (25, 1)), (25, 40))
     options: dict[str, Any] = {"confidence": 0.95, "interval": interval, "include": f"{name}k"}
-    every = GPASSK.compute(predictions=rows, k=[*range(1, 41)], **options)
+    every = gpassk(rows, k=[*range(1, 41)], **options)
     for k in (1, 7, 24, 40):
-        alone = GPASSK.compute(predictions=rows, k=k, **options)
+        alone = gpassk(rows, k=k, **options)
         for end in ("_lo", "_hi"):
             assert alone[f"{name}{k}{end}"] == pytest.approx(every[f"{name}{k}{end}"], abs=1e-9)
 
@@ -90,9 +90,7 @@ def test_one_k_alone_has_the_limits_that_it_has_among_others(rate, interval, nam
 def test_what_is_shown_at_one_k_is_shown_at_larger_ones(interval):
     solved = [[1] * 8] * 20
     lo = [
-        GPASSK.compute(
-            predictions=solved, k=k, include="pass@k", confidence=0.95, interval=interval
-        )[f"pass@{k}_lo"]
+        gpassk(solved, k=k, include="pass@k", confidence=0.95, interval=interval)[f"pass@{k}_lo"]
         for k in (1, 2, 5, 8)
     ]
     assert np.diff(lo).min() > -1e-12

@@ -3,15 +3,14 @@
 import itertools
 from typing import Any
 
-import at_k
 import numpy as np
 import pytest
 from at_k.intervals.binary_family import RATES
 from at_k.intervals.prior import _Model
 from scipy import stats
 from scipy.optimize import minimize
+from scored import gpassk
 
-GPASSK = at_k.load("gpassk")
 LOG_ODDS = np.log(RATES / (1 - RATES))
 
 
@@ -25,9 +24,7 @@ def counts_of(rates: np.ndarray, n: int, rng: np.random.Generator) -> dict[str, 
 
 
 def pass_at(k: int, predictions: Any, **options: Any) -> dict[str, Any]:
-    return GPASSK.compute(
-        predictions=predictions, k=k, include="pass@k", confidence=0.95, **options
-    )
+    return gpassk(predictions, k=k, include="pass@k", confidence=0.95, **options)
 
 
 def test_unsolved_questions_are_mostly_unsolvable_where_the_others_are_not_hard():
@@ -80,9 +77,9 @@ def test_one_k_above_n_has_the_limits_that_it_has_among_others(interval, name):
     for rows in ([[1, 0], [0, 1]], rng.binomial(1, rng.beta(0.4, 1, (30, 1)), (30, 6)).tolist()):
         ks = [1, 2, 4, 8, 9, 40]
         options: dict[str, Any] = {"include": f"{name}k", "confidence": 0.9, "interval": interval}
-        every = GPASSK.compute(predictions=rows, k=ks, **options)
+        every = gpassk(rows, k=ks, **options)
         for k in ks:
-            alone = GPASSK.compute(predictions=rows, k=[k], **options)
+            alone = gpassk(rows, k=[k], **options)
             for end in ("", "_lo", "_hi"):
                 key = f"{name}{k}{end}"
                 assert alone[key] == pytest.approx(every[key], abs=1e-9)

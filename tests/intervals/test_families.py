@@ -1,6 +1,5 @@
 """Binary outcomes are rewards with two levels: both families of distributions agree on them."""
 
-import at_k
 import numpy as np
 import pytest
 from at_k.core.counts import BinaryCounts
@@ -12,6 +11,7 @@ from at_k.intervals.binary_family import BinaryFamily
 from at_k.intervals.reward_family import RewardFamily
 from at_k.intervals.sampling import SamplingIntervals
 from at_k.scores.checker_rates import estimator
+from scored import bayes_at_n, gpassk, max_at_k
 
 
 def limits(scores: dict, key: str) -> tuple[float, float]:
@@ -78,12 +78,12 @@ def test_max_at_k_of_binary_outcomes_has_the_interval_of_pass_at_k(interval):
     rng = np.random.default_rng(4)
     outcomes = rng.binomial(1, rng.beta(0.4, 1.5, (60, 1)), (60, 12))
     options = {"predictions": outcomes, "k": [1, 4, 12], "confidence": 0.95, "interval": interval}
-    of_max = at_k.load("max_at_k").compute(**options)
-    of_pass = at_k.load("gpassk").compute(include="pass@k", **options)
+    of_max = max_at_k(**options)
+    of_pass = gpassk(include="pass@k", **options)
     for k in (1, 4, 12):
         lo, hi = limits(of_pass, f"pass@{k}")
         assert limits(of_max, f"max@{k}") == pytest.approx((lo, hi), abs=0.02 * (hi - lo))
-    average = at_k.load("bayes_at_n").compute(predictions=outcomes, interval=interval)
+    average = bayes_at_n(outcomes, interval=interval)
     assert limits(average, "avg@12") == pytest.approx(limits(of_max, "max@1"), abs=1e-12)
 
 
@@ -91,8 +91,8 @@ def test_hierarchical_max_at_k_of_binary_outcomes_is_close_to_pass_at_k():
     rng = np.random.default_rng(5)
     outcomes = rng.binomial(1, rng.beta(0.4, 1.5, (60, 1)), (60, 12))
     options = {"predictions": outcomes, "k": 48, "confidence": 0.95, "interval": "hierarchical"}
-    of_max = at_k.load("max_at_k").compute(**options)
-    of_pass = at_k.load("gpassk").compute(include="pass@k", **options)
+    of_max = max_at_k(**options)
+    of_pass = gpassk(include="pass@k", **options)
     lo, hi = limits(of_pass, "pass@48")
     assert of_max["max@48"] == pytest.approx(of_pass["pass@48"], abs=0.01)
     assert limits(of_max, "max@48") == pytest.approx((lo, hi), abs=0.25 * (hi - lo))

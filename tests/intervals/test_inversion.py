@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from at_k.intervals.sampling import lower_limit, upper_limit
 from scipy.stats import poisson
+from scored import gpassk
 
 Z, ONE = 1.959964, np.ones(1)
 
@@ -36,12 +37,10 @@ def test_near_limit_of_no_event_is_the_end_of_the_range():
 
 
 @pytest.mark.parametrize("correct", [1, 2, 3])
-def test_lower_limit_of_few_correct_samples_is_nearly_exact(gpassk, correct):
+def test_lower_limit_of_few_correct_samples_is_nearly_exact(correct):
     outcomes = np.zeros((100, 16))
     outcomes[:correct, 0] = 1
-    scores = gpassk.compute(
-        predictions=outcomes, k=1, include="pass@k", confidence=0.95, interval="sampling"
-    )
+    scores = gpassk(outcomes, k=1, include="pass@k", confidence=0.95, interval="sampling")
     chance = poisson.sf(correct - 1, 1600 * scores["pass@1_lo"])
     # At Wilson's limit it is two to three times as large.
     assert chance == pytest.approx(0.05, rel=0.25)

@@ -8,6 +8,7 @@ from typing import Any
 import at_k
 import numpy as np
 import pytest
+from scored import gpassk
 
 EASY: dict[str, Any] = {
     "all correct": np.ones((6, 16), int),
@@ -22,15 +23,12 @@ EASY: dict[str, Any] = {
 @pytest.mark.parametrize("rates", [None, (0.95, 0.02)])
 @pytest.mark.parametrize("name", EASY)
 def test_pass_at_k_has_the_limits_of_pass_hat_k_with_the_outcomes_exchanged(name, rates, interval):
-    gpassk = at_k.load("gpassk")
     k = [*range(1, 1 + min(map(len, EASY[name])))]
     options = {"k": k, "confidence": 0.9, "interval": interval}
     exchanged = None if rates is None else (1 - rates[1], 1 - rates[0])
-    scores = gpassk.compute(
-        predictions=EASY[name], include="pass@k", checker_rates=rates, **options
-    )
-    mirrored = gpassk.compute(
-        predictions=[[1 - x for x in row] for row in EASY[name]],
+    scores = gpassk(EASY[name], include="pass@k", checker_rates=rates, **options)
+    mirrored = gpassk(
+        [[1 - x for x in row] for row in EASY[name]],
         include="pass^k",
         checker_rates=exchanged,
         **options,

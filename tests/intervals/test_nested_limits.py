@@ -6,12 +6,10 @@ import pytest
 from at_k import Counts
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scored import compute, gpassk
 
 CONFIDENCES = (0.5, 0.8, 0.9, 0.95, 0.99, 0.999)
 ROUNDING = 1e-9
-METRICS = {
-    name: at_k.load(name) for name in ("gpassk", "max_at_k", "bayes_at_n", "cons_at_k", "score_agg")
-}
 
 
 def assert_nested(limits_at):
@@ -99,7 +97,7 @@ def test_limits_of_scores_and_bands_are_nested(interval, data):
 
     def limits_at(confidence):
         options = {"interval": interval, "confidence": confidence, "band": True}
-        scores = METRICS["gpassk"].compute(predictions=run, k=k, include=include, **options)
+        scores = gpassk(run, k=k, include=include, **options)
         return limits_in(scores)
 
     assert_nested(limits_at)
@@ -121,7 +119,7 @@ def test_limits_of_the_other_metrics_are_nested(name, data):
 
     def limits_at(confidence):
         limits = {"confidence": confidence, "interval": interval}
-        scores = METRICS[name].compute(predictions=outcomes, **options, **limits)
+        scores = compute(name, outcomes, **options, **limits)
         return limits_in(scores)
 
     assert_nested(limits_at)

@@ -2,11 +2,11 @@
 
 import math
 
-import at_k
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scored import bayes_at_n, max_at_k
 
 
 def limits(scores: dict, key: str) -> tuple[float, float]:
@@ -28,7 +28,7 @@ def limits(scores: dict, key: str) -> tuple[float, float]:
 def test_interval_contains_the_score_and_stays_in_the_range_of_rewards(rewards, interval):
     n = min(map(len, rewards))
     options = {"confidence": 0.95, "interval": interval}
-    scores = at_k.load("max_at_k").compute(predictions=rewards, k=sorted({1, 2, n}), **options)
+    scores = max_at_k(rewards, k=sorted({1, 2, n}), **options)
     values = [reward for row in rewards for reward in row]
     if {*values} <= {0.0, 1.0}:  # outcomes of two categories, observed or not
         values = [0.0, 1.0]
@@ -49,7 +49,7 @@ def test_sigma_of_an_average_is_at_least_that_of_its_samples(outcomes):
     w = [0.0, 0.1, 0.7, 1.0]
     rewards = np.array(w)[np.array(outcomes)]
     least = math.sqrt(rewards.var(axis=1, ddof=1).sum() / 4) / len(outcomes)
-    scores = at_k.load("bayes_at_n").compute(predictions=outcomes, w=w, interval="sampling")
+    scores = bayes_at_n(outcomes, w=w, interval="sampling")
     assert scores["avg@4_sigma"] >= 0.999 * least
 
 
@@ -57,14 +57,14 @@ def test_upper_limit_is_about_four_samples_if_no_sample_has_a_reward():
     """With two categories, the exact limit of 0 of 1,600 is 3.7 samples (Clopper-Pearson)."""
     for w in ([0.0, 1.0], [0.0, 0.5, 1.0]):
         outcomes = np.zeros((100, 16), dtype=int)
-        scores = at_k.load("bayes_at_n").compute(predictions=outcomes, w=w, interval="auto")
+        scores = bayes_at_n(outcomes, w=w, interval="auto")
         assert scores["avg@16_lo"] == 0
         assert 2.5 / 1600 < scores["avg@16_hi"] < 5 / 1600
 
 
 def test_interval_of_equal_real_rewards_is_that_reward():
     rewards, options = [[0.5, 0.5, 0.5]] * 4, {"k": [1, 3], "confidence": 0.95}
-    scores = at_k.load("max_at_k").compute(predictions=rewards, interval="auto", **options)
+    scores = max_at_k(rewards, interval="auto", **options)
     assert all(value == 0.5 for key, value in scores.items() if key.endswith(("_lo", "_hi")))
     assert scores["max@3"] == 0.5
 
@@ -75,7 +75,7 @@ def test_the_standard_deviation_is_right_for_rewards_that_the_grid_does_not_have
     high, found = rng.uniform(0.02, 0.98, (100, 1)), []
     for _ in range(30):
         rewards = np.where(rng.random((100, 40)) < high, 3.0, 0.0) + rng.normal(0, 0.2, (100, 40))
-        scores = at_k.load("max_at_k").compute(predictions=rewards, k=40, confidence=0.95)
+        scores = max_at_k(rewards, k=40, confidence=0.95)
         found.append((scores["max@40"], scores["max@40_sigma"]))
     values, sigma = np.array(found).T
     assert 0.7 < sigma.mean() / values.std(ddof=1) < 1.4
@@ -87,9 +87,7 @@ def test_the_standard_deviation_is_right_for_rewards_that_the_grid_does_not_have
 def test_every_interval_stays_in_the_bounds():
     outcomes, w = [[0, 1, 2, 2], [1, 1, 0, 2], [0, 0, 1, 2]], [0.0, 0.5, 1.0]
     for interval in ("posterior", "sampling", "hierarchical", "questions"):
-        scores = at_k.load("bayes_at_n").compute(
-            predictions=outcomes, w=w, interval=interval, bounds=(0.5, 0.6)
-        )
+        scores = bayes_at_n(outcomes, w=w, interval=interval, bounds=(0.5, 0.6))
         assert limits(scores, "avg@4")[0] >= 0.5, interval
         assert limits(scores, "avg@4")[1] <= 0.6, interval
 
@@ -98,9 +96,7 @@ def test_bounds_may_be_infinite_or_exclude_rewards():
     rewards = [[0.2, 0.4, 0.3, 0.8], [0.7, 0.6, 0.2, 0.5]]
     found = {}
     for bounds in (None, (-math.inf, math.inf), (0.0, 1.0), (0.45, 0.55), (2.0, 3.0)):
-        scores = at_k.load("max_at_k").compute(
-            predictions=rewards, k=1, confidence=0.95, interval="sampling", bounds=bounds
-        )
+        scores = max_at_k(rewards, k=1, confidence=0.95, interval="sampling", bounds=bounds)
         found[bounds] = limits(scores, "max@1")
     assert found[None] == found[-math.inf, math.inf]
     assert found[0.0, 1.0] == found[None]
@@ -114,9 +110,7 @@ def test_bounds_may_be_infinite_or_exclude_rewards():
 def test_max_at_k_grows_with_k_and_stays_in_the_range_of_rewards():
     outcomes = np.random.default_rng(9).integers(0, 3, (30, 4))
     options = {"w": [0.0, 0.5, 1.0], "confidence": 0.95, "interval": "hierarchical"}
-    scores = at_k.load("max_at_k").compute(
-        predictions=outcomes, k=[4, 8, 64, 1000], return_per_question=True, **options
-    )
+    scores = max_at_k(outcomes, k=[4, 8, 64, 1000], return_per_question=True, **options)
     values = [scores[f"max@{k}"] for k in (4, 8, 64, 1000)]
     assert values == sorted(values)
     assert values[-1] <= 1
@@ -129,7 +123,7 @@ def test_hierarchical_interval_with_k_up_to_n_contains_the_unbiased_score():
     rates = rng.uniform(0.1, 0.9, (150, 1))
     rewards = rng.beta(8 * rates, 8 - 8 * rates, (150, 24))
     options = {"k": [1, 6, 24], "confidence": 0.95, "interval": "hierarchical"}
-    scores = at_k.load("max_at_k").compute(predictions=rewards, **options)
+    scores = max_at_k(rewards, **options)
     for k in (1, 6, 24):
         lo, hi = limits(scores, f"max@{k}")
         assert lo < scores[f"max@{k}"] < hi
@@ -141,7 +135,7 @@ def test_interval_is_wide_if_the_samples_hardly_determine_the_score():
     outcomes = np.zeros((20, 4), dtype=int)
     outcomes[:3, 0] = 2
     options = {"w": [0.0, 0.5, 1.0], "confidence": 0.95, "interval": "auto"}
-    scores = at_k.load("max_at_k").compute(predictions=outcomes, k=[1, 400], **options)
+    scores = max_at_k(outcomes, k=[1, 400], **options)
     lo, hi = limits(scores, "max@400")
     assert hi - lo > 0.5
     assert scores["max@400_interval"] == "hierarchical"
@@ -159,7 +153,7 @@ def test_the_part_of_many_counts_that_a_prior_uses_stands_for_all(monkeypatch, w
     intervals = []
     for counts in (1000, 250):  # With 250, half of the 500 distinct counts are used.
         monkeypatch.setattr("at_k.intervals.reward_levels._COUNTS_AT_ONCE", counts)
-        scores = at_k.load("max_at_k").compute(predictions=rewards, **options)
+        scores = max_at_k(rewards, **options)
         intervals.append([scores[f"max@{k}_{limit}"] for k in (1, 2) for limit in ("lo", "hi")])
     width = intervals[0][1] - intervals[0][0]
     assert intervals[1] == pytest.approx(intervals[0], abs=0.03 * width)

@@ -10,6 +10,7 @@ from at_k.core.credits import any_correct
 from at_k.core.score import Score
 from at_k.intervals.binary_family import RATE_SUPPORT, BinaryFamily, binomial_likelihood
 from at_k.scores.checker_rates import estimator
+from scored import gpassk, max_at_k
 
 PRODUCTS = ["Geom@k", "Geom_ds@k", "GeoSpectrum@k"]
 
@@ -30,15 +31,12 @@ def width(scores: dict, key: str) -> float:
 
 
 @pytest.fixture
-def compute(gpassk):
+def compute():
     """Compute scores of outcomes, with an interval of 95 %."""
 
     def compute_scores(outcomes, k, interval="sampling", include="pass@k", **options):
-        return gpassk.compute(
-            predictions=outcomes,
-            k=k,
-            include=include,
-            **{"confidence": 0.95, "interval": interval} | options,
+        return gpassk(
+            outcomes, k=k, include=include, **{"confidence": 0.95, "interval": interval} | options
         )
 
     return compute_scores
@@ -149,9 +147,7 @@ def test_scores_near_1_have_the_limits_of_their_complement_near_0(interval, k):
     _, sigma_of_complement, *limits = at_k.pass_hat_k_ci(~R, k, interval=interval)
     assert sigma == pytest.approx(sigma_of_complement, rel=1e-5)
     assert (1 - hi, 1 - lo) == pytest.approx(limits, rel=1e-4, abs=1e-11)
-    of_rewards = at_k.load("max_at_k").compute(
-        predictions=R.astype(float), k=k, interval=interval, confidence=0.95
-    )
+    of_rewards = max_at_k(R.astype(float), k=k, interval=interval, confidence=0.95)
     assert of_rewards[f"max@{k}_sigma"] == pytest.approx(sigma, rel=0.1)
 
 

@@ -2,8 +2,8 @@
 
 from typing import Any
 
-import at_k
 import pytest
+from scored import compute
 
 OUTCOMES = [[1, 0, 1, 1], [0, 0, 0, 1], [1, 1, 1, 1], [0, 1, 0, 0]]
 # Data and options of each metric. What has no posterior has an interval for other questions.
@@ -19,31 +19,31 @@ CASES: dict[str, tuple[list[list], dict[str, Any]]] = {
 @pytest.mark.parametrize("name", CASES)
 def test_a_group_has_the_scores_and_the_interval_of_its_questions_alone(name):
     rows, options = CASES[name]
-    metric, options = at_k.load(name), options | {"confidence": 0.9, "interval": "questions"}
-    scores = metric.compute(predictions=rows, groups=["x", 7, "x", 7], **options)
-    whole = metric.compute(predictions=rows, **options)
+    options = options | {"confidence": 0.9, "interval": "questions"}
+    scores = compute(name, rows, groups=["x", 7, "x", 7], **options)
+    whole = compute(name, rows, **options)
     assert list(scores) == [*whole, *(f"{group}/{key}" for group in ("x", 7) for key in whole)]
     for group, first in (("x", 0), ("7", 1)):
-        alone = metric.compute(predictions=rows[first::2], **options)
+        alone = compute(name, rows[first::2], **options)
         assert {key: scores[f"{group}/{key}"] for key in alone} == pytest.approx(alone)
 
 
 @pytest.mark.parametrize("name", CASES)
 def test_unscored_samples_are_ignored(name):
     rows, options = CASES[name]
-    metric, options = at_k.load(name), options | {"confidence": 0.9}
+    options = options | {"confidence": 0.9}
     unscored = [[None, *row] if i % 2 else [row[0], None, *row[1:]] for i, row in enumerate(rows)]
-    scored = metric.compute(predictions=rows, **options)
-    assert metric.compute(predictions=unscored, **options) == scored
+    scored = compute(name, rows, **options)
+    assert compute(name, unscored, **options) == scored
     with pytest.raises(ValueError, match=r"predictions\[4\] has no scored sample"):
-        metric.compute(predictions=[*rows, [None, None]], **options)
+        compute(name, [*rows, [None, None]], **options)
 
 
 @pytest.mark.parametrize("name", CASES)
 def test_the_scores_of_questions_average_to_the_score(name):
     rows, options = CASES[name]
     options = options | {"confidence": None, "return_per_question": True}
-    scores = at_k.load(name).compute(predictions=rows, **options)
+    scores = compute(name, rows, **options)
     for key, values in scores.pop("per_question").items():
         assert [type(value) for value in values] == [float] * len(rows)
         if not key.startswith("Geom_ds"):  # a product of means

@@ -8,6 +8,7 @@ from typing import Any
 import at_k
 import pytest
 from dask.distributed import Client
+from scored import compute
 
 
 def share(prediction: str, reference: str) -> float:
@@ -106,5 +107,5 @@ def test_processes(name, graded, tmp_path):
         assert results[1:] == [None] * (processes - 1)
         return results[0]
 
-    at_once = at_k.load(name).compute(**rows, groups=groups, **options)
+    at_once = compute(name, **rows, groups=groups, **options)
     assert [computed_by(processes) for processes in (1, 2, 4)] == [at_once] * 3

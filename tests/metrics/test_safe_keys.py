@@ -3,10 +3,10 @@
 import math
 import re
 
-import at_k
 import pytest
 from at_k.core.estimates import as_dict
 from at_k.results import estimates_of
+from scored import compute, max_at_k
 
 PREDICTIONS = [["a", "b", "a", "a"], ["b", "b", "a", "a"], ["a"] * 4]
 DATA = {"predictions": PREDICTIONS, "references": ["a", "b", "a"]}
@@ -27,14 +27,14 @@ OPTIONS: dict[str, dict] = {
 NAME = re.compile(r"[a-zA-Z][_a-zA-Z0-9]{0,249}")
 
 
-def compute(name: str, keys: str) -> dict:
+def computed(name: str, keys: str) -> dict:
     options = {"confidence": 0.9, "groups": GROUPS, "return_per_question": keys == "exact"}
-    return at_k.load(name).compute(**DATA, **options, **OPTIONS[name], keys=keys)
+    return compute(name, **DATA, **options, **OPTIONS[name], keys=keys)
 
 
 @pytest.mark.parametrize("name", OPTIONS)
 def test_safe_keys_are_names_for_all_loggers_with_the_numbers_of_the_exact_keys(name):
-    exact, safe = compute(name, "exact"), compute(name, "safe")
+    exact, safe = computed(name, "exact"), computed(name, "safe")
     numbers = [value for value in exact.values() if isinstance(value, float)]
     assert list(safe.values()) == numbers
     assert all(type(value) is float and math.isfinite(value) for value in safe.values())
@@ -63,15 +63,11 @@ def test_each_key_has_a_safe_name(key, name):
 
 
 def test_the_safe_name_of_a_group_precedes_that_of_the_score():
-    scores = at_k.load("max_at_k").compute(
-        predictions=[[0, 1]] * 3, k=1, groups=GROUPS, keys="safe"
-    )
+    scores = max_at_k([[0, 1]] * 3, k=1, groups=GROUPS, keys="safe")
     assert list(scores) == ["max_at_1", "group_7_x__max_at_1", "gr_e_b__max_at_1"]
 
 
 def test_leaving_out_the_scores_of_each_question_is_warned_of():
     with pytest.warns(UserWarning, match='keys="safe" leaves out per_question'):
-        scores = at_k.load("max_at_k").compute(
-            predictions=[[0.5, 1.0]], k=1, return_per_question=True, keys="safe"
-        )
+        scores = max_at_k([[0.5, 1.0]], k=1, return_per_question=True, keys="safe")
     assert scores == {"max_at_1": 0.75}

@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 from logs import FIXTURES, mean_of, pass_at_k_of, the_file
 from run_command import error_of, output_of, pass_at_k, write_json_lines
+from scored import gpassk
 
 
 @pytest.mark.parametrize(
@@ -105,9 +106,7 @@ def test_choices_are_the_samples_of_a_request(name):
     arguments = at_k.read(BATCH / name)
     expected = [["8", "9", "6", "1"], ["3", "4", "3", ""], ["4", "4", "4", "4"]]
     assert arguments == {"predictions": expected}
-    scores = at_k.load("gpassk").compute(
-        **arguments, references=["7", "3", "4"], k=[1, 4], include=["pass@k"]
-    )
+    scores = gpassk(**arguments, references=["7", "3", "4"], k=[1, 4], include=["pass@k"])
     assert scores == pytest.approx({"pass@1": 0.5, "pass@4": 2 / 3})
 
 
@@ -137,7 +136,7 @@ def test_generations_of_verl_give_its_means():
 
 def test_samples_of_verl_can_be_checked_again(capsys):
     arguments = at_k.read(VERL / "100.jsonl", predictions="pred")
-    checked = at_k.load("gpassk").compute(**arguments, k=[1, 2, 4], include=["pass@k"])
+    checked = gpassk(**arguments, k=[1, 2, 4], include=["pass@k"])
     assert checked == pytest.approx(pass_at_k_of(VERL / "100.jsonl", outcomes="acc"))
 
 

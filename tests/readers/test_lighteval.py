@@ -7,6 +7,7 @@ import at_k
 import pytest
 from at_k.integrations.request import ScoreRequest
 from logs import mean_of, pass_at_k_of, the_file
+from scored import gpassk
 
 RESULTS = json.loads(the_file("lighteval/results/*/*/results_*.json").read_text())["results"]
 
@@ -23,7 +24,7 @@ def test_samples_give_the_pass_at_k_of_lighteval():
 
 def test_samples_give_the_g_pass_at_k_of_lighteval():
     arguments = at_k.read(details_of("sums_pass"))
-    scores = at_k.load("gpassk").compute(**arguments, k=2)
+    scores = gpassk(**arguments, k=2)
     for tau in (0.25, 0.5, 0.75, 1.0):
         expected = RESULTS["sums_pass|0"][f"g-pass@2_{tau}"]
         assert scores[f"G-Pass@2_{tau}"] == pytest.approx(expected)
@@ -40,7 +41,7 @@ def test_the_metric_of_a_document_with_one_response_is_its_outcome(task, metric)
 
 
 def test_lighteval_reports_the_scores_and_limits_of_the_metric_of_this_package():
-    scores = at_k.load("gpassk").compute(
+    scores = gpassk(
         **at_k.read(details_of("sums_at_k")),
         k=[1, 2],
         include=["pass@k", "pass^k"],

@@ -13,6 +13,7 @@ from at_k.runs.comparison import differences_as_dict, differences_in
 from conftest import ROOT
 from run_command import scores_of
 from scipy.stats import norm
+from scored import gpassk
 
 METRICS = ("pass@k", "pass^k", "G-Pass@k", "mG-Pass@k", "maj@k", "AUC@k")
 INTERVALS = ("sampling", "questions")
@@ -66,13 +67,13 @@ def test_a_product_at_k_1_has_the_limits_of_pass_at_1(metric, interval):
 
 
 @pytest.mark.parametrize("metric", METRICS)
-def test_scores_and_limits_follow_from_those_of_each_run(gpassk, metric):
+def test_scores_and_limits_follow_from_those_of_each_run(metric):
     a, b = two_runs(2)
     options: dict[str, Any] = {"tau": 0.75} if metric == "G-Pass@k" else {}
     result = at_k.compare(a, b, metric, k=[1, 4, 12], interval="sampling", **options)
     alone_a, alone_b = (
-        gpassk.compute(
-            predictions=run,
+        gpassk(
+            run,
             k=[1, 4, 12],
             include=metric,
             thresholds=[0.75],
@@ -239,8 +240,8 @@ def test_scores_and_band_agree_with_those_of_a_published_package(capsys):
     correct = []
     for file in SAMPLES:
         rows = [json.loads(line) for line in file.read_text().splitlines()]
-        each = at_k.load("gpassk").compute(
-            predictions=[row["predictions"] for row in rows],
+        each = gpassk(
+            [row["predictions"] for row in rows],
             references=[row["reference"] for row in rows],
             check_correct_fn="numeric",
             k=1,

@@ -12,6 +12,7 @@ import pytest
 from at_k.runs.differences import Simultaneous, studentized_range_tail
 from at_k.runs.leaderboard import letters, ranks
 from scipy.stats import norm, studentized_range
+from scored import cons_at_k
 
 
 def some_runs(number: int, seed: int = 0, questions: int = 40, samples: int = 8) -> dict:
@@ -95,7 +96,7 @@ def test_votes_are_compared_from_answers_and_references(interval):
     runs = {"x": answered(0, 0.3), "y": answered(1, 0.6)}
     board = at_k.leaderboard(runs, "vote@k", interval=interval)
     for name, run in runs.items():
-        alone = at_k.load("cons_at_k").compute(**run, k=6, confidence=0.95, interval=interval)
+        alone = cons_at_k(**run, k=6, confidence=0.95, interval=interval)
         row = rows_of(board, "vote@6")[name]
         expected = [alone[f"vote@6{suffix}"] for suffix in ("", "_lo", "_hi")]
         assert [row["score"], row["lo"], row["hi"]] == pytest.approx(expected, abs=1e-12)

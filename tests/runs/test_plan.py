@@ -15,6 +15,7 @@ from at_k.intervals.sampling import SamplingIntervals
 from at_k.runs import designs
 from at_k.scores.checker_rates import estimator
 from scipy.stats import binom, norm
+from scored import gpassk
 
 UNIFORM = ((np.arange(1000) + 0.5) / 1000).tolist()
 PILOT = [[0, 1, 1, 0], [1, 1, 1, 1], [0, 0, 1, 0], [0, 0, 0, 0], [1, 1, 0, 1]]
@@ -214,7 +215,7 @@ def test_a_plan_with_weights_has_the_half_width_of_such_a_run(kind, metric):
     ]
     for way in ways:
         options: dict[str, Any] = {"k": 2, "include": metric, "interval": kind, "confidence": 0.95}
-        result = at_k.load("gpassk").compute(predictions=rows, **options, **way)
+        result = gpassk(rows, **options, **way)
         key = metric.replace("k", "2")
         width = (result[f"{key}_hi"] - result[f"{key}_lo"]) / 2
         plan = at_k.plan(rows, metric, k=2, questions=150, samples=8, **way)

@@ -10,6 +10,7 @@ from at_k import Counts
 from at_k.scores.distributions import pmf
 from hypothesis import given
 from hypothesis import strategies as st
+from scored import gpassk
 
 
 def exact(n, c, k, credit):
@@ -77,12 +78,12 @@ def test_large_and_small_counts_of_one_run_agree_with_each_alone():
     assert together == pytest.approx(sum(alone) / 4, rel=1e-15)
 
 
-def test_an_interval_that_would_take_too_long_is_refused_with_the_question(gpassk):
+def test_an_interval_that_would_take_too_long_is_refused_with_the_question():
     counts = {"n": [8, 10**6 + 1], "correct": [3, 10]}
     options = {"predictions": counts, "k": 2, "include": "pass@k", "confidence": 0.95}
     with pytest.raises(ValueError, match="Question 1 has n = 1000001 samples: only the interval"):
-        gpassk.compute(**options)
-    assert gpassk.compute(**options, interval="posterior")["pass@2_sigma"] > 0
+        gpassk(**options)
+    assert gpassk(**options, interval="posterior")["pass@2_sigma"] > 0
 
 
 def test_tails_of_large_counts_are_exact():

@@ -34,6 +34,7 @@ from exact import (
 )
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scored import gpassk
 
 
 def values_of_run(
@@ -336,7 +337,7 @@ def test_an_entry_in_the_family_is_all_that_a_new_score_needs(monkeypatch, inter
         "confidence": 0.95,
         "interval": interval,
     }
-    result = at_k.load("gpassk").compute(predictions=rows, **options)
+    result = gpassk(rows, **options)
     assert (result["two@1"], result["two@1_lo"], result["two@1_hi"]) == (0, 0, 0)
     assert result["two@2"] == pytest.approx((3 / 6 + 1 / 6 + 0 + 1) / 4)
     assert at_k.plan(rows, "two@k", k=2, samples=4)["key"] == "two@2"

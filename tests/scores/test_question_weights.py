@@ -7,6 +7,7 @@ from typing import Any
 import at_k
 import numpy as np
 import pytest
+import scored
 from exact import hypergeometric_mean, values_of
 
 RNG = np.random.default_rng(41)
@@ -41,7 +42,7 @@ def numbers(result):
 
 def compute(name, options, interval=None, **more):
     limits = {} if interval is None else {"confidence": 0.9, "interval": interval}
-    return numbers(at_k.load(name).compute(**options, **limits, **more))
+    return numbers(scored.compute(name, **options, **limits, **more))
 
 
 def assert_close(a, b, rel=1e-9):
@@ -211,8 +212,8 @@ def test_comparisons_have_the_scores_and_the_limits_of_compute(metric, way, inte
     (row,) = [row for row in board["runs"] if row["run"] == "x"]
     assert row["score"] == result[f"{key}_a"]
     if metric == "pass@k":
-        limits = at_k.load(name).compute(
-            predictions=ROWS, **k, **include, **way, confidence=0.95, interval=interval
+        limits = scored.compute(
+            name, ROWS, **k, **include, **way, confidence=0.95, interval=interval
         )
         assert (row["lo"], row["hi"]) == pytest.approx(
             (limits[f"{key}_lo"], limits[f"{key}_hi"]), rel=1e-9

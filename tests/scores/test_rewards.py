@@ -20,6 +20,7 @@ from at_k.scores.rewards import posterior_max
 from exact import posterior_moments_of_maximum, subset_mean_of_maximum
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scored import bayes_at_n, max_at_k
 from scorio import eval as scorio
 
 rewards_of_categories = st.lists(
@@ -211,7 +212,7 @@ def test_other_prior_outcomes_raise_an_error(R0):
     with pytest.raises(ValueError, match="R0"):
         at_k.bayes([[0, 1, 1], [1, 0, 0]], None, R0)
     with pytest.raises(ValueError, match="R0"):
-        at_k.load("bayes_at_n").compute(predictions=[[0, 1, 1], [1, 0, 0]], R0=R0)
+        bayes_at_n([[0, 1, 1], [1, 0, 0]], R0=R0)
 
 
 # --- Real rewards -------------------------------------------------------------------------
@@ -220,7 +221,7 @@ def test_other_prior_outcomes_raise_an_error(R0):
 def test_functions_and_metrics_agree_on_real_rewards():
     rewards = [[0.25, 1.0, -0.5, 0.75], [2.0, 1.5, 2.5, 0.0]]
     for k in (1, 2, 4):
-        found = at_k.load("max_at_k").compute(predictions=rewards, k=k, confidence=0.9)
+        found = max_at_k(rewards, k=k, confidence=0.9)
         key = f"max@{k}"
         assert at_k.max_at_k(rewards, k) == found[key]
         summary = [found[f"{key}_{field}"] for field in ("mu", "sigma", "lo", "hi")]

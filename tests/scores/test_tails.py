@@ -7,6 +7,7 @@ from typing import Any
 import at_k
 import numpy as np
 import pytest
+from scored import gpassk, max_at_k
 from scorio import eval as scorio
 
 RUBRICS: list[Any] = [[0, 1], [0, 0.5, 1], [0, 0.3, 0.3, 1], [0.25, 0, 0.75, 0.9]]
@@ -85,12 +86,7 @@ def test_the_posterior_is_that_of_scorio(w, k):
 # --- In the metric ------------------------------------------------------------------------
 
 
-@pytest.fixture(scope="module")
-def max_at_k():
-    return at_k.load("max_at_k")
-
-
-def test_intervals_are_those_of_g_pass_at_k_for_correct_and_incorrect(max_at_k):
+def test_intervals_are_those_of_g_pass_at_k_for_correct_and_incorrect():
     R = outcomes([0, 1], 20, 8).tolist()
     options: dict[str, Any] = {
         "k": [2, 4],
@@ -99,16 +95,16 @@ def test_intervals_are_those_of_g_pass_at_k_for_correct_and_incorrect(max_at_k):
         "interval": "questions",
         "clusters": [*range(10)] * 2,
     }
-    ours = max_at_k.compute(predictions=R, include="TailPass@k", **options)
-    theirs = at_k.load("gpassk").compute(predictions=R, include="G-Pass@k", **options)
+    ours = max_at_k(R, include="TailPass@k", **options)
+    theirs = gpassk(R, include="G-Pass@k", **options)
     renamed = {key.replace("G-Pass", "TailPass"): value for key, value in theirs.items()}
     assert ours == pytest.approx(renamed, rel=1e-12)
 
 
-def test_auto_names_its_method_and_groups_and_bands_have_both_scores(max_at_k):
+def test_auto_names_its_method_and_groups_and_bands_have_both_scores():
     R = outcomes([0, 0.5, 1], 12, 4).tolist()
-    found = max_at_k.compute(
-        predictions=R,
+    found = max_at_k(
+        R,
         w=[0, 0.5, 1],
         k=[2, 4],
         include=["Max@k", "TailPass@k"],
@@ -148,11 +144,11 @@ def test_the_only_method_of_limits_is_named_where_another_is_given(method):
     assert profile.ci(0.9, method="normal")[0].tolist() == profile.mean.tolist()
 
 
-def test_the_metric_has_the_scores_of_the_functions(max_at_k):
+def test_the_metric_has_the_scores_of_the_functions():
     w, R = [0, 0.5, 1], outcomes([0, 0.5, 1], 10, 6)
     given: dict[str, Any] = {"w": w, "k": 4, "thresholds": [0.5, 0.75]}
     include = ["Max@k", "TailPass@k"]
-    found = max_at_k.compute(predictions=R.tolist(), include=include, **given)
+    found = max_at_k(R.tolist(), include=include, **given)
     expected = at_k.tailpass_empirical(R, 4, w, thresholds=[0.5, 0.75])
     assert list(found) == ["max@4", "TailPass@4_0.5", "TailPass@4_0.75"]
     assert list(found.values()) == pytest.approx([at_k.max_at_k(R, 4, w), *expected])
