@@ -1,4 +1,7 @@
-"""The five metrics as functions of predictions: each is loaded once, and `compute` is called."""
+"""The five metrics as functions of predictions, and limits by their key.
+
+Each metric is loaded once.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +9,7 @@ import functools
 from typing import Any
 
 import at_k
+import numpy as np
 
 load = functools.cache(at_k.load)
 
@@ -20,3 +24,14 @@ bayes_at_n = functools.partial(compute, "bayes_at_n")
 max_at_k = functools.partial(compute, "max_at_k")
 cons_at_k = functools.partial(compute, "cons_at_k")
 score_agg = functools.partial(compute, "score_agg")
+
+
+def limits(scores: dict[str, Any], key: str) -> tuple[float, float]:
+    """Return the limits of the score with this key."""
+    return scores[f"{key}_lo"], scores[f"{key}_hi"]
+
+
+def simulate(seed: int, questions: int = 30, samples: int = 8) -> np.ndarray:
+    """Return outcomes of questions with uniform success rates."""
+    rng = np.random.default_rng(seed)
+    return (rng.random((questions, samples)) < rng.random((questions, 1))).astype(int)

@@ -2,13 +2,7 @@
 
 import numpy as np
 import pytest
-from scored import compute
-
-
-def simulate(seed: int, questions: int = 30, samples: int = 8) -> np.ndarray:
-    """Outcomes of questions with uniform success rates."""
-    rng = np.random.default_rng(seed)
-    return (rng.random((questions, samples)) < rng.random((questions, 1))).astype(int)
+from scored import compute, limits, simulate
 
 
 def limits_of(name: str, predictions, k, interval="auto", **options) -> dict:
@@ -16,10 +10,6 @@ def limits_of(name: str, predictions, k, interval="auto", **options) -> dict:
     if name == "gpassk":
         options = {"include": "pass@k"} | options
     return compute(name, predictions, k=k, **{"confidence": 0.95, "interval": interval} | options)
-
-
-def limits(scores: dict, key: str) -> tuple[float, float]:
-    return scores[f"{key}_lo"], scores[f"{key}_hi"]
 
 
 ONE_SAMPLE_ONLY = (
@@ -136,26 +126,3 @@ def test_auto_estimates_scores_if_every_k_exceeds_n(metric, key, outcomes, ks, o
 
 
 # --- Types of the results -----------------------------------------------------------------
-
-
-@pytest.mark.parametrize("interval", ["posterior", "sampling", "questions", "hierarchical", "auto"])
-@pytest.mark.parametrize("name", ["gpassk", "bayes_at_n", "max_at_k", "cons_at_k", "score_agg"])
-def test_results_are_floats_and_strings(name, interval):
-    """So that the JSON module can write them."""
-    refused = {
-        "cons_at_k": ["hierarchical"],
-        "score_agg": ["posterior", "sampling", "hierarchical"],
-    }
-    if interval in refused.get(name, ()):
-        return
-    options = {"k": [1, 2]} if name in ("gpassk", "max_at_k") else {}
-    scores = limits_of(
-        name,
-        [[0, 1, 1], [0, 0, 1]],
-        interval=interval,
-        confidence=0.9,
-        groups=["a", "a"],
-        **options,
-    )
-    assert any(key.endswith("_lo") for key in scores)
-    assert {type(value) for value in scores.values()} <= {float, str}

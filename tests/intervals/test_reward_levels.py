@@ -14,15 +14,11 @@ from at_k.intervals.reward_levels import (
     leveled_samples,
     squared_changes,
 )
+from exact import subset_mean_of_maximum
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 # --- Moments of the maximum -------------------------------------------------------------
-
-
-def mean_maximum(rewards: tuple[Fraction, ...], k: int) -> Fraction:
-    maxima = [max(subset) for subset in itertools.combinations(rewards, k)]
-    return sum(maxima, Fraction(0)) / len(maxima)
 
 
 def enumerated_covariance(
@@ -33,7 +29,7 @@ def enumerated_covariance(
     for places in itertools.product(range(len(pmf)), repeat=n):
         probability = math.prod((pmf[place] for place in places), start=Fraction(1))
         rewards = tuple(levels[place] for place in places)
-        of_j, of_k = mean_maximum(rewards, j), mean_maximum(rewards, k)
+        of_j, of_k = subset_mean_of_maximum(rewards, j), subset_mean_of_maximum(rewards, k)
         mean_j, mean_k = mean_j + probability * of_j, mean_k + probability * of_k
         product += probability * of_j * of_k
     return product - mean_j * mean_k
@@ -66,9 +62,9 @@ def test_moments_of_the_maximum_equal_those_of_all_possible_samples(weights, dat
 
 def enumerated_squared_changes(rewards: tuple[Fraction, ...], k: int) -> Fraction:
     k = min(k, len(rewards) - 1)
-    whole = mean_maximum(rewards, k)
+    whole = subset_mean_of_maximum(rewards, k)
     others = [rewards[:place] + rewards[place + 1 :] for place in range(len(rewards))]
-    return sum(((whole - mean_maximum(each, k)) ** 2 for each in others), Fraction(0))
+    return sum(((whole - subset_mean_of_maximum(each, k)) ** 2 for each in others), Fraction(0))
 
 
 @given(st.lists(st.integers(0, 4), min_size=2, max_size=5).filter(lambda x: sum(x) > 1), st.data())

@@ -1,6 +1,7 @@
 """cons_at_k: the worked examples of AISBench, shares of correctness, and votes."""
 
 import at_k
+import numpy as np
 import pytest
 from exact import vote
 from scored import cons_at_k
@@ -166,3 +167,32 @@ def test_included_scores_are_those_of_all_scores(include, interval):
 def test_the_mean_share_is_included_by_its_name():
     result = cons_at_k([[0.6, 0.4], [0.9, 0.1]], include="accuracy")
     assert result == {"accuracy (2 runs average)": 0.5}
+
+
+# --- The functions of the same names ------------------------------------------------------
+
+EQUAL_N = (np.random.default_rng(3).random((12, 6)) < np.linspace(0, 1, 12)[:, None]).tolist()
+RAGGED = [row[: 4 + i % 3] for i, row in enumerate(EQUAL_N)]
+FUNCTIONS = {"cons": at_k.cons_at_k, "pass": at_k.pass_at_k, "maj": at_k.maj_at_k}
+
+
+@pytest.mark.filterwarnings("ignore:The limits of the posterior")
+@pytest.mark.parametrize(("rows", "n"), [(EQUAL_N, 6), (RAGGED, "n")], ids=["equal n", "ragged"])
+def test_scores_and_posteriors_are_those_of_the_functions(rows, n):
+    questions = cons_at_k(rows, return_per_question=True)["per_question"]
+    assert list(questions) == [f"cons@{n}", f"avg@{n}", f"pass@{n}", f"maj@{n}"]
+    assert questions[f"avg@{n}"] == [at_k.avg([row])[0] for row in rows]
+    prior = {"alpha0": 0.5, "beta0": 2.0}
+    scores = cons_at_k(rows, k=[2, 3], confidence=0.9, interval="posterior", **prior)
+    expected = {f"avg@{n}": at_k.avg_ci(rows, confidence=0.9, bounds=(0.0, 1.0))}
+    for name, function in FUNCTIONS.items():
+        assert questions[f"{name}@{n}"] == [function([row], len(row)) for row in rows]
+        for k in (2, 3):
+            assert scores[f"{name}@{k}"] == pytest.approx(function(rows, k), rel=1e-14)
+            if name != "cons":  # which has no posterior
+                limits = getattr(at_k, f"{name}_at_k_ci")(rows, k, 0.9, (0.0, 1.0), **prior)
+                expected[f"{name}@{k}"] = limits
+    assert {key.removesuffix("_mu") for key in scores if key.endswith("_mu")} == {*expected}
+    for key, summary in expected.items():
+        found = [scores[f"{key}_{end}"] for end in ("mu", "sigma", "lo", "hi")]
+        assert found == pytest.approx(summary, rel=1e-13)

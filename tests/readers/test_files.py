@@ -12,6 +12,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from at_k.readers.run import read_run
+from hostile_files import (
+    check_files,
+    read_counts_beside_columns,
+    read_outcomes_beside_columns,
+)
 
 ROWS = [{"id": i, "samples": ["a", "b"], "answer": "a"} for i in range(3)]
 LINES = "".join(json.dumps(row) + "\n" for row in ROWS).encode()
@@ -111,3 +116,8 @@ def test_a_zip_file_with_one_file_is_read_as_that_file(tmp_path):
         archive.writestr("b.jsonl", LINES)
     with pytest.raises(ValueError, match=r"holds 2 files: extract the one to read\. folder/a\.jso"):
         at_k.read(file)
+
+
+def test_outcomes_in_any_representation_give_the_same_counts_or_an_error():
+    readers = (read_outcomes_beside_columns, read_counts_beside_columns)
+    assert check_files(500, 0, *readers) == []

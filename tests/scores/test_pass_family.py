@@ -28,7 +28,6 @@ from exact import (
     hypergeometric_mean,
     posterior_covariance,
     posterior_mean,
-    subset_mean,
     values_by_definition,
     values_of,
 )
@@ -139,17 +138,6 @@ def test_scores_of_a_million_samples_are_finite_and_accurate():
         every_correct = Fraction(math.comb(c, k), math.comb(n, k))
         assert relative_error(values[0], 1 - none_correct) < 1e-11
         assert relative_error(values[1], every_correct) < 1e-11
-
-
-@given(st.lists(st.integers(0, 1), min_size=1, max_size=9), st.data())
-@settings(deadline=None)
-def test_a_score_is_the_mean_over_all_subsets(outcomes, data):
-    k = data.draw(st.integers(1, len(outcomes)))
-    tau = Fraction(data.draw(st.integers(0, 20)), 20)
-    credits = credits_by_name(k, float(tau))
-    values = scores(len(outcomes), [sum(outcomes)], list(credits.values()))[0]
-    for value, exact in zip(values, values_by_definition(k, tau).values(), strict=True):
-        assert value == pytest.approx(float(subset_mean(outcomes, exact)), rel=1e-15)
 
 
 # --- Credits ----------------------------------------------------------------------------
