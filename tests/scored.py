@@ -1,4 +1,4 @@
-"""The five metrics as functions of predictions, and limits by their key.
+"""The five metrics as functions of predictions, and a checker as one of samples and references.
 
 Each metric is loaded once.
 """
@@ -6,10 +6,14 @@ Each metric is loaded once.
 from __future__ import annotations
 
 import functools
+import itertools
 from typing import Any
 
 import at_k
 import numpy as np
+from at_k.core.checking import Checking
+from at_k.core.columns import stored
+from at_k.core.samples import read_samples
 
 load = functools.cache(at_k.load)
 
@@ -35,3 +39,26 @@ def simulate(seed: int, questions: int = 30, samples: int = 8) -> np.ndarray:
     """Return outcomes of questions with uniform success rates."""
     rng = np.random.default_rng(seed)
     return (rng.random((questions, samples)) < rng.random((questions, 1))).astype(int)
+
+
+# --- Checkers ---------------------------------------------------------------------------
+
+SAMPLES = [["a", "b", "a"], ["b"], ["c", "c", "a", "b"]]
+REFERENCES = ["a", "b", "c"]
+OUTCOMES = [[1, 0, 1], [1], [1, 1, 0, 0]]
+
+
+def check(predictions, references, checker="exact_match", **options):
+    """Return the outcome of every sample, None for a sample that is not scored."""
+    rows = stored(read_samples(predictions), references)
+    outcomes = Checking(checker, **options).check(rows).outcomes
+    scored = outcomes.is_scored
+    flat = iter(
+        value if is_scored else None
+        for value, is_scored in zip(outcomes.values.tolist(), scored, strict=False)
+    )
+    return [list(itertools.islice(flat, size)) for size in outcomes.sizes]
+
+
+def same(prediction, reference):
+    return prediction == reference

@@ -13,7 +13,7 @@ from typing import Any
 import at_k
 import numpy as np
 import pytest
-from checked import check, same
+from scored import check, same
 
 METRICS = ("gpassk", "bayes_at_n", "max_at_k", "cons_at_k", "score_agg")
 load = functools.cache(at_k.load)

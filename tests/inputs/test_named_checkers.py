@@ -14,7 +14,7 @@ from at_k.core.checking import CheckCache, Checking
 from at_k.core.columns import stored
 from at_k.core.computations import CONS_AT_K
 from at_k.core.samples import read_samples
-from checked import OUTCOMES, REFERENCES, SAMPLES, check
+from scored import OUTCOMES, REFERENCES, SAMPLES, check
 
 
 @pytest.mark.filterwarnings("ignore:1 of the first 4 samples contain their reference")

@@ -5,9 +5,8 @@ import re
 import numpy as np
 import pytest
 from at_k.checkers.numbers import equal_forms, read_reference, read_response
-from checked import check
 from conftest import ROOT
-from scored import cons_at_k
+from scored import check, cons_at_k
 
 GUIDE = ROOT / "shared/site/pages/checkers.md"
 

@@ -11,7 +11,7 @@ import pytest
 from at_k.core.checks import FROM_0, Index, InputError, Place, RunName
 from at_k.core.computations import GPASSK
 from at_k.readers.table import SelectionError, Way
-from checked import REFERENCES, SAMPLES, check, same
+from scored import REFERENCES, SAMPLES, check, same
 
 
 def test_each_distinct_pair_of_a_question_is_checked_once():
