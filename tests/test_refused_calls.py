@@ -6,24 +6,16 @@ parts of the error, which begins with its type. A metric stands for its `compute
 
 import functools
 import math
-import re
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import at_k
 import numpy as np
 import pytest
-from scored import check, same
+from scored import check, compute, same
 
 METRICS = ("gpassk", "bayes_at_n", "max_at_k", "cons_at_k", "score_agg")
-load = functools.cache(at_k.load)
-limits = functools.partial(dict, confidence=0.9)
-
-
-def compute(name: str, predictions: Any, **options: Any) -> dict[str, Any]:
-    return load(name).compute(predictions=predictions, **options)
-
-
+KINDS = ("sampling", "questions", "hierarchical", "posterior", "auto")
 NAMES: dict[str, Any] = {
     **{name: getattr(at_k, name) for name in at_k.__all__},
     **{name: functools.partial(compute, name) for name in METRICS},
@@ -48,13 +40,9 @@ NAMES: dict[str, Any] = {
     "AB": {"predictions": [["a"], ["b"]], "references": ["a", "b"]},
     "AC": {"predictions": [["a"], ["b"]], "references": ["a", "c"]},
     # The options of limits of each kind.
-    "sampling": limits(interval="sampling"),
-    "questions": limits(interval="questions"),
-    "hierarchical": limits(interval="hierarchical"),
-    "posterior": limits(interval="posterior"),
-    "auto": limits(interval="auto"),
+    **{kind: {"confidence": 0.9, "interval": kind} for kind in KINDS},
     "no_limits": {"confidence": None},
-    "looks": limits(interval="auto", anytime=True),
+    "looks": {"confidence": 0.9, "anytime": True},
 }
 
 OUTCOMES = """
@@ -383,10 +371,10 @@ LINES = "".join((OUTCOMES, FUNCTIONS, WEIGHTS, LIMITS, OPTIONS, RUNS, CHECKERS))
 
 @pytest.mark.parametrize(("call", "parts"), [x.split(" >> ") for x in LINES if x])
 def test_an_invalid_call_is_refused_with_the_remedy(call, parts):
-    names, arguments = re.fullmatch(r"([\w/]+)(\(.*)", call).groups()
+    names, _, arguments = call.partition("(")
     for name in names.split("/"):
         with pytest.raises((ValueError, TypeError)) as caught:
-            eval(f"{name}{arguments}", NAMES)
+            eval(f"{name}({arguments}", NAMES)
         message = f"{caught.type.__name__}: {caught.value}"
         for part in parts.split(" | "):
             assert part in message
