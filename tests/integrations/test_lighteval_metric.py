@@ -1,7 +1,7 @@
 """The metric for lighteval, which needs torch and is not installed for the tests.
 
 The stand-in has the classes that the metric uses, with the attributes and calls of lighteval 0.13.
-tests/readers/test_lighteval.py compares what lighteval itself reported for a task with the metric.
+tests/readers/test_harnesses.py compares what lighteval itself reported for a task with the metric.
 """
 
 import sys
