@@ -121,7 +121,7 @@ def frame_of_mixed_types(rows: Rows) -> pd.DataFrame:
     kinds = ["object", "Float64", "category", "double[pyarrow]", "float64"]
     for i, name in enumerate(outcomes):
         outcomes[name] = outcomes[name].astype(kinds[i % len(kinds)])
-    return outcomes.set_axis(list("zyxwvutsrqponmlkjihgfedcba")[: len(rows[0])], axis=1)
+    return outcomes.set_axis(outcomes.columns[::-1], axis=1)
 
 
 def columns(rows: Rows) -> dict[str, list[Any]]:

@@ -2,15 +2,17 @@
 
     python tests/hostile_files.py 20000 [SEED]
 
-Each file is a table, or the log of a tool in `readers/fixtures`. A third of the tables are read as
-they are, also in several parts, and give the share of correct samples that they were made with. In
-the others, some bytes or some values of JSON are changed, removed, repeated or added. Reading these
-gives questions or a ValueError or TypeError. All takes less than five seconds of CPU time.
+Each file is a table, or the log of a tool in `readers/fixtures`. Tables that are read as they are,
+also in several parts, give the outcomes that they were made with; those with columns of any names
+beside the outcomes may be refused, but give no other number. In the others, some bytes or some
+values of JSON are changed, removed, repeated or added. Reading these gives questions or a
+ValueError or TypeError. All takes less than five seconds of CPU time.
 """
 
 from __future__ import annotations
 
 import bz2
+import contextlib
 import csv
 import gzip
 import io
@@ -35,6 +37,7 @@ import exact
 import pyarrow as pa
 import pyarrow.parquet as pq
 from at_k.readers.run import read_run
+from scored import max_at_k
 
 Rows = list[dict[str, Any]]
 LOGS = sorted(
@@ -191,7 +194,7 @@ def _damaged_value(value: Any, random_: random.Random) -> Any:
 
 def _require_share(run: Any, questions: Rows) -> None:
     """Require the mean over questions of the share of correct samples."""
-    share = at_k.load("max_at_k").compute(**run, k=1)["max@1"]
+    share = max_at_k(**run, k=1)["max@1"]
     shares = [Fraction(sum(x["outcomes"]), len(x["outcomes"])) for x in questions]
     expected = float(exact.mean_of(shares))
     assert math.isclose(share, expected, abs_tol=1e-12), f"{share}, but {expected} was written"
@@ -244,10 +247,121 @@ def _read_parts(random_: random.Random, folder: Path) -> str:
     return f"{len(parts)} parts"
 
 
-def check_file(seed: int) -> Problem | None:
-    """Read one file, or several parts."""
+# --- Outcomes beside columns of any names -------------------------------------------------
+
+# Columns that can stand beside outcomes, as functions of the question, the sample and the row.
+BESIDE: dict[str, Callable[[int, int, int], Any]] = {
+    "sample": lambda q, s, row: s,
+    "response": lambda q, s, row: f"text {row}",
+    "completion": lambda q, s, row: str(s),
+    "output": lambda q, s, row: s + 1,
+    "epoch": lambda q, s, row: s + 1,
+    "seed": lambda q, s, row: 7 * s,
+    "run": lambda q, s, row: s,
+    "id": lambda q, s, row: row,
+    "n": lambda q, s, row: s,
+    "total": lambda q, s, row: s,
+    "prompt": lambda q, s, row: f"question {q}",
+    "answer": lambda q, s, row: "1",
+    "latency": lambda q, s, row: row / 7,
+    "model": lambda q, s, row: "m",
+    "filter": lambda q, s, row: "strict",
+}
+OF_QUESTIONS = ("task_id", "prompt", "answer", "model", "filter")
+
+
+def _counted(run: Any) -> list[tuple[int, int]]:
+    """Return n and the number of correct samples of each question, sorted."""
+    rows = run["predictions"]
+    if isinstance(rows, dict):
+        return sorted(zip(rows["n"], rows["correct"], strict=True))
+    return sorted((len(row), sum(row)) for row in rows)
+
+
+def _rows_of_lists(rows: Rows) -> Rows:
+    """Return a row for each question, with lists of what differs between samples."""
+    by_question: dict[str, dict[str, Any]] = {}
+    for row in rows:
+        merged = by_question.setdefault(row["task_id"], {})
+        for name, entry in row.items():
+            if name in OF_QUESTIONS:
+                merged[name] = entry
+            else:
+                merged.setdefault(name, []).append(entry)
+    return [*by_question.values()]
+
+
+def read_outcomes_beside_columns(random_: random.Random, folder: Path) -> str:
+    """Read outcomes beside other columns, of samples or in lists, and return their names."""
+    sizes = [random_.randint(1, 4) for _ in range(random_.randint(1, 5))]
+    outcomes = [[random_.random() < 0.5 for _ in range(n)] for n in sizes]
+    beside = random_.sample([*BESIDE], random_.randint(0, 5))
+    name = random_.choice(["correct", "passed", "outcome", "is_correct", "reward"])
+    kind, has_lists, as_csv = random_.choice([int, bool]), random_.random() < 0.5, random_.random()
+    rows: Rows = []
+    for q, s in ((q, s) for q, n in enumerate(sizes) for s in range(n)):
+        row = {"task_id": f"t{q}", name: kind(outcomes[q][s])}
+        rows.append(row | {other: BESIDE[other](q, s, len(rows)) for other in beside})
+    rows = _rows_of_lists(rows) if has_lists else rows
+    order = random_.sample([*rows[0]], len(rows[0]))
+    if random_.random() < 0.5:
+        random_.shuffle(rows)
+    rows = [{name: row[name] for name in order} for row in rows]
+    path = folder / ("rows.csv" if as_csv < 0.5 else "rows.jsonl")
+    if as_csv < 0.5:
+        with path.open("w", newline="") as stream:
+            csv.writer(stream).writerows([order, *(row.values() for row in rows)])
+    else:
+        path.write_bytes(_json_lines(rows))
+    expected = sorted((len(row), sum(row)) for row in outcomes)
+    with contextlib.suppress(ValueError):
+        run = at_k.read(path)
+        assert "references" not in run, "a choice that is left to the caller"
+        assert _counted(run) == expected, f"{run}, but {expected} was written"
+    named = at_k.read(path, outcomes=name, questions="task_id", pool=beside)
+    is_text = has_lists and as_csv < 0.5  # lists of Python in cells
+    assert is_text or _counted(named) == expected, f"{named}, but {expected} was written"
+    return ", ".join(order)
+
+
+def read_counts_beside_columns(random_: random.Random, folder: Path) -> str:
+    """Read counts of samples in several shards beside other columns, and return their names."""
+    n, correct = random_.choice([("n", "correct"), ("n", "c"), ("num_samples", "num_correct")])
+    beside = random_.sample(["prompt", "model", "latency"], random_.randint(0, 3))
+    shards, rows, expected = random_.randint(1, 3), [], []
+    for q in range(random_.randint(1, 5)):
+        c = random_.randint(0, 9)
+        size = random_.randint(max(c, 1), 12)
+        row = {"task_id": f"t{q}", n: size, correct: c}
+        rows += [row | {name: BESIDE[name](q, 0, q) for name in beside}] * shards
+        expected.append((shards * size, shards * c))
+    random_.shuffle(rows)
+    try:
+        run = at_k.read(rows)
+    except ValueError:
+        run = at_k.read(rows, columns={"n": n, "correct": correct})
+    assert isinstance(run["predictions"], dict)
+    assert _counted(run) == sorted(expected), f"{run}, but {expected} was written"
+    return f"{n}, {correct}"
+
+
+# --- All files ----------------------------------------------------------------------------
+
+Reader = Callable[[random.Random, Path], str]
+READERS: dict[Reader, int] = {
+    _read_parts: 1,
+    _read_log: 6,
+    _read_file: 13,
+}
+"""Functions that write something and read it, by how often each is drawn."""
+
+
+def check_file(seed: int, *readers: Reader) -> Problem | None:
+    """Read one file, or several parts, by one of the readers, or of all."""
     random_, name = random.Random(seed), "?"
-    read = random_.choices([_read_parts, _read_log, _read_file], [1, 6, 13])[0]
+    read = (
+        random_.choice(readers) if readers else random_.choices([*READERS], [*READERS.values()])[0]
+    )
     with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings():
         warnings.simplefilter("ignore")
         begin = time.process_time()
@@ -260,12 +374,14 @@ def check_file(seed: int) -> Problem | None:
     return None
 
 
-def check_files(number: int, first_seed: int = 0) -> list[Problem]:
+def check_files(number: int, first_seed: int = 0, *readers: Reader) -> list[Problem]:
     """Read random and damaged files, and return the problems."""
-    return [x for x in map(check_file, range(first_seed, first_seed + number)) if x]
+    seeds = range(first_seed, first_seed + number)
+    return [problem for seed in seeds if (problem := check_file(seed, *readers))]
 
 
 if __name__ == "__main__":
     count, seed = [*map(int, sys.argv[1:]), 0][:2]
     problems = check_files(count, seed)
+    problems += check_files(count, seed, read_outcomes_beside_columns, read_counts_beside_columns)
     print(*problems, f"{count} files, {len(problems)} problems", sep="\n")

@@ -6,6 +6,7 @@ import at_k
 import pytest
 from conftest import ROOT
 from scipy import stats
+from scored import cons_at_k, gpassk
 from test_docs import CARDS as CARD_FILES
 from test_docs import README as README_FILE
 from test_docs import SITE, STUDY
@@ -67,7 +68,7 @@ def test_the_votes_of_the_samples_that_ship():
     header, rows = table(CARDS["cons_at_k"], "| avg@32")
     for name, *shown in rows:
         run = at_k.read(SAMPLES / f"smollm2_{RUNS[name]}.jsonl")
-        scores = at_k.load("cons_at_k").compute(**run, k=[8, 32], check_correct_fn="numeric")
+        scores = cons_at_k(**run, k=[8, 32], check_correct_fn="numeric")
         assert shown == [f"{scores[key]:.3f}" for key in header[1:]]
 
 
@@ -75,7 +76,7 @@ def test_the_intervals_of_pass_at_1_and_pass_at_8():
     run = at_k.read(SAMPLES / "smollm2_cool.jsonl")
 
     def scores_with(interval):
-        return at_k.load("gpassk").compute(
+        return gpassk(
             **run,
             check_correct_fn="numeric",
             k=[1, 8],

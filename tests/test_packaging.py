@@ -1,4 +1,4 @@
-"""What is delivered: the wheel, in an empty folder, and the folders of the metrics."""
+"""What is delivered: the wheel, the folders of the metrics, what is imported, and the layout."""
 
 import ast
 import os
@@ -8,6 +8,7 @@ import subprocess
 import sys
 import tarfile
 import zipfile
+from pathlib import Path
 
 import pytest
 import vendor
@@ -235,3 +236,121 @@ def test_no_kernel_is_written_if_the_core_cannot_be_joined(tree, line, problem):
     assert problem in result.stderr
     assert "Traceback" not in result.stderr
     assert (tree / "metrics/bayes_at_n/kernel.py").read_bytes() == before
+
+
+# --- What is imported -------------------------------------------------------------------
+
+SLOW = ("altair", "datasets", "evaluate", "pandas", "pyarrow", "scipy")
+NOT_ON_WINDOWS = ("fcntl", "grp", "pwd", "resource")
+
+IMPORTS = f"""
+import importlib, os, pkgutil, sys
+sys.modules.update(dict.fromkeys({NOT_ON_WINDOWS}))
+del os.fork
+import at_k
+print([name for name in {SLOW} if name in sys.modules])
+for module in pkgutil.walk_packages(at_k.__path__, "at_k."):
+    # An integration imports its harness.
+    if not module.name.endswith(("__main__", ".inspect", ".lm_eval", ".lighteval")):
+        importlib.import_module(module.name)
+print("at_k.core.metric" in sys.modules)
+"""
+
+
+def test_the_package_imports_no_slow_library_and_no_module_imports_one_that_windows_lacks():
+    found = subprocess.run([sys.executable, "-c", IMPORTS], capture_output=True, text=True)
+    assert found.returncode == 0, found.stderr
+    assert found.stdout.split() == ["[]", "True"]
+
+
+def test_a_space_says_that_it_does_not_run_on_windows(monkeypatch):
+    monkeypatch.syspath_prepend(str(ROOT / "spaces"))
+    monkeypatch.setattr("sys.platform", "win32")
+    monkeypatch.delitem(sys.modules, "page", raising=False)  # which another test has imported
+    with pytest.raises(ImportError, match="does not run on Windows"):
+        import page  # noqa: F401
+
+
+RUNS_THE_COMMAND = f"""
+import contextlib, io, sys
+from at_k.cli.command import main
+texts, outcomes, others = sys.argv[1:]
+for arguments in ([], ["gpassk", outcomes], ["gpassk", texts], ["compare", outcomes, others]):
+    with contextlib.redirect_stdout(io.StringIO()):
+        assert main([*arguments, "--k", "1"] if arguments else []) == 0  # [] prints the help
+    print(*(name for name in {SLOW} if name in sys.modules))
+"""
+
+
+def test_the_command_imports_few_slow_libraries(tmp_path):
+    """pyarrow itself imports pandas where a list of texts is converted."""
+    texts, outcomes = tmp_path / "texts.jsonl", tmp_path / "outcomes.jsonl"
+    texts.write_text('{"samples": ["a", "b", "\u00e9"], "answer": "b"}', encoding="utf-8")
+    outcomes.write_text('{"id": 1, "outcomes": [true, false]}\n{"id": 2, "outcomes": [true, true]}')
+    others = shutil.copy(outcomes, tmp_path / "others.jsonl")
+    found = subprocess.run(
+        [sys.executable, "-c", RUNS_THE_COMMAND, texts, outcomes, others],
+        capture_output=True,
+        text=True,
+    )
+    imported = ["", "pyarrow", "pandas pyarrow", "pandas pyarrow scipy"]
+    assert found.stdout.splitlines() == imported, found.stderr
+
+
+# --- Layout -----------------------------------------------------------------------------
+
+PACKAGE = ROOT / "shared" / "at_k"
+FOLDERS = sorted(path.parent for path in (ROOT / "metrics").glob("*/requirements.txt"))
+# Each room may import from the rooms before it.
+ROOMS = [
+    ["core"],
+    ["exchange", "results", "scores"],
+    ["intervals"],
+    ["functions", "checkers"],
+    ["rooms"],
+    ["loading"],
+    ["metrics"],
+    ["readers"],
+    ["runs"],
+    ["charts"],
+    ["cli"],
+    ["testing"],
+    ["integrations"],
+    ["__main__"],
+]
+LEVEL = {room: level for level, rooms in enumerate(ROOMS) for room in rooms}
+MODULES = [path for path in sorted(PACKAGE.rglob("*.py")) if path != PACKAGE / "__init__.py"]
+
+
+def room_of(path: Path) -> str:
+    """Return the folder of a module, or its name if it is in no folder."""
+    return path.relative_to(PACKAGE).with_suffix("").parts[0]
+
+
+def rooms_imported_by(path: Path) -> set[str]:
+    """Return the rooms that relative imports of a module lead to, its own included."""
+    folder = path.relative_to(PACKAGE).parts[:-1]
+    rooms = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.ImportFrom) and node.level:
+            target = folder[: len(folder) - node.level + 1]
+            rooms.add([*target, *(node.module or "").split(".")][0])
+    return rooms
+
+
+@pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: folder.name)
+def test_a_metric_is_four_files(folder):
+    files = {path.name for path in folder.iterdir() if path.name != "__pycache__"}
+    assert files == {f"{folder.name}.py", "kernel.py", "README.md", "requirements.txt"}
+
+
+def test_every_metric_has_a_space():
+    names = [folder.name for folder in FOLDERS]
+    assert names == sorted(path.parent.name for path in (ROOT / "spaces").glob("*/app.py"))
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(PACKAGE)))
+def test_imports_between_rooms_point_one_way(path):
+    own = room_of(path)
+    for room in rooms_imported_by(path) - {own}:
+        assert LEVEL[room] < LEVEL[own], f"{own} imports {room}"

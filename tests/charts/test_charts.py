@@ -1,13 +1,20 @@
 """The data of charts are the numbers of the results, and their captions say what these are."""
 
 import json
+import re
+import subprocess
+import sys
+import xml.dom.minidom
+import xml.etree.ElementTree as ET
+from collections.abc import Iterator
 from typing import Any
 
 import at_k
 import numpy as np
 import pytest
 from at_k import charts
-from chart_data import caption_of, labels_of, rows_of, scores_by_key, texts_of, values_of
+from at_k.charts.style import COLORS
+from scored import gpassk
 
 OUTCOMES = (np.random.default_rng(0).random((12, 9)) < np.linspace(0.1, 0.9, 12)[:, None]).astype(
     int
@@ -25,8 +32,8 @@ def without_repeated_validation(monkeypatch):
 
 @pytest.fixture(scope="module")
 def result():
-    return at_k.load("gpassk").compute(
-        predictions=OUTCOMES,
+    return gpassk(
+        OUTCOMES,
         k=[1, 2, 3, 4, 5, 8],
         thresholds=[0.25, 0.5, 1.0],
         include=["pass@k", "pass^k", "maj@k", "G-Pass@k"],
@@ -342,3 +349,192 @@ def test_panels_are_in_the_order_of_the_request():
     for metrics in (["pass@k", "AUC@k"], ["AUC@k", "pass@k"]):
         titles = charts.by_k(results, metrics).to_dict()["facet"]["row"]["sort"]
         assert [title.partition(":")[0] for title in titles] == metrics
+
+
+# --- Figures ----------------------------------------------------------------------------
+
+RESULT = {"pass@1": 0.2, "pass@2": 0.4, "pass@4": 0.5, "pass@4_lo": 0.4, "pass@4_hi": 0.6}
+HOSTILE = "</script><script>alert(1)</script>"
+
+
+@pytest.fixture(scope="module")
+def chart():
+    return charts.by_k({"one": RESULT, HOSTILE: RESULT}, n=8, confidence=0.95)
+
+
+@pytest.fixture(scope="module")
+def files(chart, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("charts")
+    for suffix in ("svg", "pdf", "png", "html"):
+        chart.save(folder / f"chart.{suffix}")
+    return {path.suffix: path.read_bytes() for path in folder.iterdir()}
+
+
+def test_files_have_their_formats(chart, files, tmp_path):
+    starts = {".svg": b"<svg", ".pdf": b"%PDF", ".png": b"\x89PNG", ".html": b"<!DOCTYPE html>"}
+    assert all(files[suffix].startswith(start) for suffix, start in starts.items())
+    with pytest.raises(TypeError, match="A chart saved as svg has no option ppi"):
+        chart.save(tmp_path / "chart.svg", ppi=100)
+
+
+def test_a_chart_in_percent_differs_in_its_axis_and_its_tooltips():
+    shares, percent = (charts.by_k(RESULT, percent=x) for x in (False, True))
+    assert labels_of(percent, "Y") == ["0%", "20%", "40%", "60%", "80%", "100%"]
+    assert "%" not in "".join(labels_of(shares, "Y"))
+    assert [row["text"].rpartition(": ")[2] for row in rows_of(percent)] == [
+        "20.00%",
+        "40.00%",
+        "50.00%, limits 40.00% to 60.00%",
+    ]
+
+
+def test_a_difference_in_percent_is_in_percentage_points():
+    comparison = at_k.compare([[0, 0, 1, 0]] * 3, [[0, 1, 1, 0]] * 3)
+    labels = labels_of(charts.difference(comparison, percent=True), "Y")
+    assert "0" in labels
+    assert all(re.fullmatch(r"[+\u2212]\d+ pp", label) for label in labels if label != "0")
+
+
+def test_marks_in_svg_have_their_tooltips_as_titles(files):
+    titles = re.findall("<title>(one.*?)</title>", files[".svg"].decode())
+    assert titles == [
+        "one, pass@1: 0.2000",
+        "one, pass@2: 0.4000",
+        "one, pass@4: 0.5000, limits 0.4000 to 0.6000",
+    ]
+    assert titles[-1] in files[".html"].decode()
+
+
+def test_files_are_as_wide_as_a_column(files):
+    (width,) = re.findall(rb'^<svg[^>]* width="([\d.]+)pt"', files[".svg"])
+    (box,) = re.findall(rb"MediaBox ?\[0 0 ([\d.]+)", files[".pdf"])
+    pixels = int.from_bytes(files[".png"][16:20], "big")
+    inches = [float(width) / 72, float(box) / 72, pixels / 300]
+    assert inches == pytest.approx([3.3] * 3, abs=0.06)
+
+
+def test_html_needs_no_network_and_runs_no_text_of_results(files):
+    page = files[".html"].decode()
+    assert not re.search(r"<(script|link)[^>]*(src|href)=", page)
+    assert "<script" not in page
+
+
+def test_control_characters_in_names_are_spaces(tmp_path):
+    hostile = "\x1b[31m\x00\ud800\n"
+    scores = {"pass@1": 0.2, f"{hostile}/pass@1": 0.3}
+    charts.by_group({f"a{hostile}": scores, "b": scores}).save(tmp_path / "chart.svg")
+    text = xml.dom.minidom.parse(str(tmp_path / "chart.svg")).toxml()
+    assert "a [31m" in text
+
+
+def test_text_of_results_is_in_no_expression():
+    name = "datum.x; alert('1')"
+    results = {f"{name}/pass@1": 0.1, "pass@1": 0.2}
+    specification = charts.by_group({name: results, "other": results}).to_dict()
+    expressions = [
+        *values_of(specification, "labelExpr"),
+        *values_of(specification, "expr"),
+        *values_of(specification, "filter"),
+    ]
+    assert not any("alert" in str(expression) for expression in expressions)
+
+
+def test_a_notebook_shows_svg_on_white(chart):
+    bundle = chart._repr_mimebundle_()
+    assert bundle["image/svg+xml"].startswith("<svg")
+    assert 'fill="white"' in bundle["image/svg+xml"]
+
+
+def test_lines_differ_in_color_and_dash_and_their_markers_are_named_in_the_legend():
+    results = {f"model {i}": RESULT for i in range(12)}
+    chart = charts.by_k(results)
+    lines, symbols = paths_of(chart, "mark-line"), paths_of(chart, "role-legend-symbol")
+    assert len({(line.get("stroke"), line.get("stroke-dasharray")) for line in lines}) == 12
+    assert len({(symbol.get("fill"), symbol.get("d")) for symbol in symbols}) == 12
+    texts = [" ".join(lines) for lines in texts_of(chart)]
+    assert [text for text in texts if text in results] == list(results)
+
+
+@pytest.mark.parametrize("draw", [charts.by_k, charts.by_group])
+def test_long_names_are_broken_into_lines_and_not_clipped(draw):
+    long = "an-organization/a-model-with-a-long-name-70B-instruct-2025-11-22-checkpoint-00012000"
+    scores = RESULT | {f"{long}/pass@1": 0.3}
+    chart = draw({long: scores, "short": scores})
+    lines = [lines for lines in texts_of(chart) if "".join(lines) == long]
+    assert lines
+    assert all(len(broken) > 1 for broken in lines)
+    width = re.search(r'width="([\d.]+)pt"', chart.svg())
+    assert width is not None
+    assert float(width[1]) / 72 == pytest.approx(3.3, abs=0.06)
+
+
+def test_every_color_differs_in_grey_from_white():
+    for color in COLORS:
+        red, green, blue = (int(color[i : i + 2], 16) for i in (1, 3, 5))
+        assert 0.299 * red + 0.587 * green + 0.114 * blue < 190
+
+
+def test_without_altair_the_error_says_what_to_install():
+    code = "import sys; sys.modules['altair'] = None\ntry:\n import at_k.charts\n"
+    code += "except ImportError as error: print(error)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert "pip install altair vl-convert-python" in done.stdout
+
+
+# --- Reading a chart --------------------------------------------------------------------
+
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+def rows_of(chart, *columns: str) -> list[dict[str, Any]]:
+    """Return the rows of the data of a chart that have a column "key", or the named columns."""
+    wanted = columns or ("key",)
+    datasets = chart.to_dict(validate=False)["datasets"].values()
+    return [row for rows in datasets for row in rows if all(column in row for column in wanted)]
+
+
+def caption_of(chart) -> str:
+    """Return the caption of a chart on one line."""
+    return " ".join(chart.to_dict(validate=False).get("title", {"text": []})["text"])
+
+
+def texts_of(chart) -> list[list[str]]:
+    """Return the lines of each text that a reader sees in the picture of a chart."""
+    return list(_visible_texts(ET.fromstring(chart.svg())))
+
+
+def labels_of(chart, axis: str) -> list[str]:
+    """Return the labels at the ticks of an axis, "X" or "Y", in the picture of a chart."""
+    groups = ET.fromstring(chart.svg()).iter(f"{SVG}g")
+    (found,) = (x for x in groups if x.get("aria-label", "").startswith(f"{axis}-axis"))
+    (labels,) = (x for x in found.iter() if "role-axis-label" in x.get("class", ""))
+    return ["".join(lines) for lines in _visible_texts(labels)]
+
+
+def paths_of(chart, kind: str) -> list[ET.Element]:
+    """Return the paths of marks of a kind, such as "mark-line", in the picture of a chart."""
+    groups = ET.fromstring(chart.svg()).iter(f"{SVG}g")
+    found = [group for group in groups if kind in group.get("class", "").split()]
+    return [path for group in found for path in group.iter(f"{SVG}path")]
+
+
+def _visible_texts(part: ET.Element) -> Iterator[list[str]]:
+    for text in part.iter(f"{SVG}text"):
+        if text.get("opacity") != "0":
+            lines = [line.text or "" for line in text.iter(f"{SVG}tspan")] or [text.text or ""]
+            yield [line for line in lines if line]
+
+
+def scores_by_key(rows, field: str = "score") -> dict[str, float]:
+    """Return a field of rows by their key."""
+    return {row["key"]: row[field] for row in rows if field in row}
+
+
+def values_of(specification: Any, name: str) -> list[Any]:
+    """Return all values of a property, anywhere in a specification."""
+    if isinstance(specification, list):
+        return [value for part in specification for value in values_of(part, name)]
+    if not isinstance(specification, dict):
+        return []
+    own = [specification[name]] if name in specification else []
+    return own + [value for part in specification.values() for value in values_of(part, name)]

@@ -5,6 +5,7 @@ from typing import Any
 import at_k
 import pytest
 from run_command import output_of, scores_of, words_of
+from scored import gpassk
 
 GROUPS = ["x", "x", "y", "x", "z", "z"]
 WEIGHTS = [2, 1, 1, 3, 0.5, 1]
@@ -44,7 +45,7 @@ def options_of(flags):
 def test_the_command_has_the_results_of_python(capsys, files, flags):
     options = options_of(flags)
     scores = scores_of(capsys, "gpassk", files[0], "--k", 2, *flags, "--confidence", 0.9)
-    expected = at_k.load("gpassk").compute(predictions=RUNS[0], k=2, confidence=0.9, **options)
+    expected = gpassk(RUNS[0], k=2, confidence=0.9, **options)
     assert scores == pytest.approx(expected)
     limits = ("--k", 2, "--interval", "sampling")
     compared = scores_of(capsys, "compare", *files, *limits, *flags)

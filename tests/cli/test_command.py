@@ -1,18 +1,22 @@
-"""The command itself: help, errors, terminals and pipes, and the demo."""
+"""The command itself: help, errors, terminals, pipes and shells, hostile input, and the demo."""
 
 import io
 import json
+import os
 import re
 import shlex
 import subprocess
 import sys
+import unicodedata
 from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from at_k.cli.command import _parser, _print_message, main
-from run_command import error_of, output_of
+from at_k.cli.formats import FORMATS_OF_OUTPUT
+from conftest import ROOT
+from run_command import error_of, output_of, pass_at_k, scores_of, write_json_lines
 
 AT_K = "from at_k.cli.command import main; raise SystemExit(main())"
 
@@ -154,3 +158,154 @@ def test_the_examples_of_a_command_run(command, capsys, monkeypatch, tmp_path):
     for example in examples:
         assert main(shlex.split(example)) == 0, capsys.readouterr().err
         assert capsys.readouterr().out
+
+
+# --- In a shell -------------------------------------------------------------------------
+
+SHARDS = [[{"id": f"q{i}", "outcomes": [shard, 1]} for i in range(3)] for shard in (0, 1)]
+FLAGS = "--k 1 --include pass@k --json"
+PASS_AT_1 = FLAGS.split()[:-1]
+
+
+def shell(command: str, folder) -> subprocess.CompletedProcess:
+    """Run a line of bash in a folder, with the command `at-k` of this checkout."""
+    at_k = f'at-k() {{ {sys.executable} -m at_k "$@"; }}\n'
+    return subprocess.run(
+        ["bash", "-c", at_k + command],
+        cwd=folder,
+        env=os.environ | {"PYTHONPATH": str(ROOT / "shared")},
+        capture_output=True,
+        text=True,
+    )
+
+
+def test_samples_come_from_a_pipe(tmp_path):
+    write_json_lines(tmp_path / "a.jsonl", SHARDS[0])
+    result = shell(f"gzip -c a.jsonl | at-k gpassk - {FLAGS}", tmp_path)
+    said = "3 questions, 2 samples each, already graded in outcomes; questions from id.\n"
+    assert (result.returncode, result.stderr) == (0, said)
+    assert json.loads(result.stdout) == {"pass@1": 0.5}
+
+
+@pytest.mark.parametrize("argument", ["-", "/dev/fd"])
+def test_samples_come_from_an_open_file_that_is_a_pipe(capsys, tmp_path, monkeypatch, argument):
+    write_json_lines(tmp_path / "a.jsonl", SHARDS[0])
+    command = ["cat", tmp_path / "a.jsonl"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as cat:
+        monkeypatch.setattr("sys.stdin", cat.stdout)
+        # bash replaces <(cat a.jsonl) by such a name.
+        name = argument if argument == "-" else f"/dev/fd/{sys.stdin.fileno()}"
+        assert pass_at_k(capsys, name) == {"pass@1": 0.5}
+
+
+@pytest.mark.parametrize("suffix", [".jsonl", ".json", ".csv"])
+def test_the_format_of_a_pipe_is_found(capsys, tmp_path, monkeypatch, suffix):
+    text = {
+        ".jsonl": '{"id": 1, "correct": 1}\n{"id": 1, "correct": 0}\n',
+        ".json": '[{"id": 1, "correct": 1},\n {"id": 1, "correct": 0}]',
+        ".csv": "id,correct\n1,1\n1,0\n",
+    }[suffix]
+    (tmp_path / "pipe").write_text(text)
+    assert pass_at_k(capsys, tmp_path / "pipe") == {"pass@1": 0.5}
+    with (tmp_path / "pipe").open() as stream:
+        monkeypatch.setattr("sys.stdin", stream)
+        assert pass_at_k(capsys, "-") == {"pass@1": 0.5}
+
+
+def test_several_files_are_parts_of_one_run(capsys, tmp_path):
+    files = [write_json_lines(tmp_path / f"run{i}.jsonl", x) for i, x in enumerate(SHARDS)]
+    assert scores_of(capsys, "gpassk", *files, *PASS_AT_1) == {"pass@1": 0.75}
+    printed = output_of(capsys, "gpassk", *files, "--k", 1)
+    assert printed.startswith("2 files as parts of one run: 3 questions, 4 samples each")
+    assert pass_at_k(capsys, tmp_path / "*.jsonl") == {"pass@1": 0.75}
+    assert "given twice" in error_of(capsys, "gpassk", tmp_path / "*.jsonl", files[0])
+    assert "No file matches" in error_of(capsys, "gpassk", tmp_path / "*.csv")
+
+
+def test_the_exit_status_is_documented_and_kept(capsys, tmp_path):
+    help_text = output_of(capsys)
+    for status in ("0  ", "2  ", "130  "):
+        assert f"\n  {status}" in help_text
+    for command in ("at-k gpassk none.jsonl", "at-k no"):
+        result = shell(command, tmp_path)
+        assert (result.returncode, result.stdout) == (2, "")
+        assert result.stderr.splitlines()[-1].startswith("at-k")
+
+
+# --- Hostile input ----------------------------------------------------------------------
+
+BIDI = {"LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI"}
+CONTROLS = "\x1b]0;title\x07 \x1b[2J \x00\x9b31m \u202e\u2066\u200f \u2028 \x7f\r"
+IN_NAMES = "" if os.name == "nt" else CONTROLS.replace("\x00", "")  # of files
+
+
+def is_printable(text: str) -> bool:
+    return not any(
+        unicodedata.category(char) in ("Cc", "Zl", "Zp") or unicodedata.bidirectional(char) in BIDI
+        for char in text.replace("\n", "")
+    )
+
+
+@pytest.mark.parametrize("output_format", FORMATS_OF_OUTPUT)
+@pytest.mark.parametrize("command", ["gpassk", "compare"])
+def test_labels_and_names_cannot_control_the_terminal(capsys, tmp_path, command, output_format):
+    column = f"correct {CONTROLS}"
+    rows = [{"id": i, "group": f"{CONTROLS}{i}", column: [1, 0, 1]} for i in range(2)]
+    files = [write_json_lines(tmp_path / f"{name}{IN_NAMES}.jsonl", rows) for name in "ab"]
+    names = ["--names", f"x{CONTROLS}", "y"] if command == "compare" else []
+    given = [*files, *names] if command == "compare" else files[:1]
+    flags = ["--outcomes", column, "--groups", "group", "--k", "1", "--format", output_format]
+    flags += ["--interval", "sampling"] if command == "compare" else []
+    assert main([command, *map(str, given), *flags]) == 0
+    printed = capsys.readouterr()
+    assert printed.out
+    assert is_printable(printed.out)
+    assert is_printable(printed.err)
+
+
+@pytest.mark.filterwarnings("always")
+def test_messages_cannot_control_the_terminal(capsys, tmp_path):
+    rows = [{"id": 1, f"a{CONTROLS}": 1}]
+    name = f"x{IN_NAMES}"
+    file = write_json_lines(tmp_path / f"{name}.jsonl", rows)
+    assert is_printable(error_of(capsys, "gpassk", file))
+    assert is_printable(error_of(capsys, "gpassk", tmp_path / name))
+    with pytest.raises(SystemExit):
+        main(["gpassk", CONTROLS.replace(" ", "").join(["--x", "y"])])
+    assert is_printable(capsys.readouterr().err)
+    other = write_json_lines(tmp_path / "b.jsonl", [{"id": 2, "correct": 1}])
+    one = write_json_lines(tmp_path / f"{name}.jsonl", [{"id": 1, "correct": 1, name: 1}])
+    assert main(["gpassk", str(one), str(other), "--k", "1"]) == 0
+    warning = capsys.readouterr().err
+    assert "Only columns that all files have" in warning
+    assert is_printable(warning)
+
+
+BRACKETS = 2_000 * "["
+FILES = {
+    "nested.json": BRACKETS + 2_000 * "]",
+    "nested.jsonl": f'{{"id": 1, "samples": {BRACKETS}1{2_000 * "]"}}}\n',
+    "brackets.csv": f'id,samples\n1,"{BRACKETS[:1000]}"\n',
+    "minus_in_list.csv": f'id,samples\n1,"[{1_000_000 * "-"}1]"\n',
+    "script/script.py": "raise SystemExit('executed')\n",
+    "yaml/README.md": "---\nconfigs: !!python/object/apply:os.getcwd []\n---\n",
+    "no_zip.eval": "text",
+    "inspect.json": json.dumps(
+        {"version": 2, "status": "x", "eval": {"model": 1}, "plan": 3, "samples": [3]}
+    ),
+}
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_files_that_cannot_be_read_are_an_error_of_one_line(capsys, tmp_path, name):
+    file = tmp_path / name
+    file.parent.mkdir(exist_ok=True)
+    file.write_text(FILES[name])
+    source = file.parent if "/" in name else file
+    if name.startswith("yaml"):
+        write_json_lines(source / "a.jsonl", [{"id": 1, "correct": 1}])
+    error = error_of(capsys, "gpassk", source, "--k", 1)
+    assert len(error) < 600
+    # Since Python 3.13, json parses the nested lists, and the scoring names the sample.
+    if name.endswith((".json", ".jsonl", ".eval")) and "predictions[0] is nested" not in error:
+        assert str(file) in error

@@ -8,6 +8,7 @@ import pytest
 from at_k.cli.command import main
 from at_k.testing import assert_at_least, assert_not_worse
 from run_command import write_json_lines, write_runs
+from scored import gpassk
 
 RNG = np.random.default_rng(11)
 RATES = RNG.uniform(size=(40, 1))
@@ -38,7 +39,7 @@ def verdict_of(capsys, *arguments):
 def test_the_limits_are_those_of_compute_and_decide_the_status(capsys, file, score, interval):
     include, key = score
     options = {"k": 3, "include": include, "confidence": 0.9, "interval": interval}
-    scores = at_k.load("gpassk").compute(predictions=OUTCOMES, **options)
+    scores = gpassk(OUTCOMES, **options)
     lo, hi = scores[f"{key}_lo"], scores[f"{key}_hi"]
     flags = ("--include", include, "--k", 3, "--confidence", 0.9, "--interval", interval)
     for threshold, status in [
@@ -145,9 +146,7 @@ def test_scores_and_limits_are_those_of_gpassk_if_the_checker_errs(
 ):
     rows = [{"outcomes": x, "human": y} for x, y in zip(OUTCOMES, LABELS, strict=True)]
     file = write_json_lines(tmp_path / "labelled.jsonl", rows)
-    scores = at_k.load("gpassk").compute(
-        predictions=OUTCOMES, k=1, include="pass@k", confidence=0.95, interval=interval, **options
-    )
+    scores = gpassk(OUTCOMES, k=1, include="pass@k", confidence=0.95, interval=interval, **options)
     record = verdict_of(capsys, file, *flags, "--interval", interval, "--at-least", 0.5)
     limits = [scores["pass@1_lo"], scores["pass@1_hi"]]
     assert [record["lo"], record["hi"]] == pytest.approx(limits)

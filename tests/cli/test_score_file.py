@@ -7,6 +7,7 @@ import datasets
 import pytest
 from conftest import ROOT
 from run_command import error_of, output_of, question_rows, scores_of, words_of, write_json_lines
+from scored import gpassk
 
 WARM, COOL = (f"{ROOT}/shared/at_k/samples/smollm2_{name}.jsonl" for name in ("warm", "cool"))
 NUMERIC = "--check-correct-fn numeric"
@@ -39,8 +40,8 @@ def in_a_folder(tmp_path, monkeypatch):
 
 def test_json_is_the_dict_of_the_metric(capsys):
     table = datasets.Dataset.from_json(WARM)
-    expected = at_k.load("gpassk").compute(
-        predictions=table["predictions"],
+    expected = gpassk(
+        table["predictions"],
         references=table["reference"],
         groups=table["topic"],
         check_correct_fn="numeric",

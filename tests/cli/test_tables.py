@@ -8,6 +8,7 @@ import pytest
 from at_k.cli.formats import Scope, aligned
 from at_k.cli.score_tables import ScoresView
 from run_command import FLAGS, output_of, question_rows, words_of, write_json_lines
+from scored import compute, max_at_k
 
 INPUT = "2 questions, 3 to 4 samples each in samples, checked against answer with exact_match"
 
@@ -160,7 +161,7 @@ def test_the_sentence_has_the_score_that_the_limits_are_of(capsys, tmp_path):
 
 def test_a_posterior_center_of_tiny_rewards_is_not_the_score():
     rewards = {"predictions": [[0, 1, 1, 1]], "w": [0.0, 1e-13], "k": 1, "confidence": 0.95}
-    scores = at_k.load("max_at_k").compute(**rewards, interval="posterior")
+    scores = max_at_k(**rewards, interval="posterior")
     assert scores["max@1"] == pytest.approx(0.75e-13, rel=1e-12)
     assert scores["max@1_mu"] == pytest.approx(4 / 6 * 1e-13, rel=1e-12)  # (3 + 1) / (4 + 2)
 
@@ -168,7 +169,7 @@ def test_a_posterior_center_of_tiny_rewards_is_not_the_score():
 def test_the_center_is_the_score_to_the_last_digit():
     rows = [[1, 0, 1], [1, 1, 0], [0, 0, 1], [1, 0, 0], [1, 1, 1], [0, 1, 0], [0, 0, 0]]
     for metric in ("gpassk", "cons_at_k", "max_at_k"):
-        scores = at_k.load(metric).compute(predictions=rows, k=2, confidence=0.95)
+        scores = compute(metric, rows, k=2, confidence=0.95)
         centers = [key for key in scores if key.endswith("_mu")]
         assert centers
         assert all(scores[key] == scores[key.removesuffix("_mu")] for key in centers)

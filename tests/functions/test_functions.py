@@ -1,9 +1,8 @@
-"""The public functions: agreement with scorio, ragged outcomes, forms of input, and errors."""
+"""The public functions: help, scorio, random calls, runs as inputs, and limits of each kind."""
 
 import doctest
 import importlib
 import inspect
-import math
 import re
 from pathlib import Path
 from typing import Any
@@ -12,6 +11,8 @@ import at_k
 import numpy as np
 import pytest
 from at_k.core.samples import read_outcomes
+from generated_calls import check_calls, check_hostile_calls
+from scored import gpassk, simulate
 from scorio import eval as scorio
 
 pytestmark = pytest.mark.filterwarnings("ignore:The limits of the posterior")
@@ -21,8 +22,6 @@ POINT = (
     *("maj_at_k", "geom_at_k", "geom_ds_at_k", "geo_spectrum_at_k", "geo_spectrum_star_at_k"),
     "max_at_k",
 )
-PRODUCTS = ("geom_at_k", "geom_ds_at_k", "geo_spectrum_at_k", "geo_spectrum_star_at_k")
-POOLED = PRODUCTS[1:]
 PACKAGE = Path(at_k.__file__).parent
 MODULES = [
     ".".join(path.relative_to(PACKAGE.parent).with_suffix("").parts).removesuffix(".__init__")
@@ -74,15 +73,10 @@ def test_docstring_examples_print_the_shown_results(module):
 # --- Agreement with scorio --------------------------------------------------------------
 
 
-def random_outcomes(seed: int, questions: int = 20, samples: int = 12) -> np.ndarray:
-    rng = np.random.default_rng(seed)
-    return (rng.random((questions, samples)) < rng.random((questions, 1))).astype(int)
-
-
 @pytest.mark.parametrize("seed", range(5))
 def test_scorio_agrees(seed):
     rng = np.random.default_rng(seed)
-    outcomes, categories = random_outcomes(seed), rng.integers(0, 4, (15, 9))
+    outcomes, categories = simulate(seed, 20, 12), rng.integers(0, 4, (15, 9))
     rewards, prior = [0.0, 0.5, 0.5, 2.0], rng.integers(0, 4, (15, 2))
     rest = {"confidence": 0.8, "bounds": (0.1, 0.9)}
     beta = {"alpha0": 0.5, "beta0": 2.0}
@@ -127,15 +121,6 @@ def test_parameters_have_the_names_order_and_defaults_of_scorio():
     }
 
 
-def test_none_and_masked_samples_are_not_scored():
-    expected = at_k.pass_at_k([[1, 0], [1, 1, 0]], 1)
-    assert at_k.pass_at_k([[1, None, 0], [1, 1, 0]], 1) == expected
-    nan = math.nan
-    assert at_k.pass_at_k(np.ma.masked_invalid([[1.0, nan, 0.0], [1, 1, 0]]), 1) == expected
-    with pytest.raises(ValueError, match=r"R\[0\] has no scored sample"):
-        at_k.pass_at_k([[None]], 1)
-
-
 # --- Inputs -----------------------------------------------------------------------------
 
 
@@ -151,41 +136,6 @@ def test_samples_of_every_number_and_dtype_are_counted(size, dtype):
 
 def test_a_flat_list_is_one_question():
     assert at_k.pass_at_k([0, 1, 1, 0], 2) == at_k.pass_at_k([[0, 1, 1, 0]], 2)
-
-
-@pytest.mark.parametrize(
-    ("outcomes", "message"),
-    [
-        ([], "R holds no question"),
-        ([[1, 0], []], r"R\[1\] is empty"),
-        (np.zeros((2, 0)), r"R\[0\] is empty"),
-        ([[1, 0], [0, 2]], r"R\[1\]\[1\] is 2: an outcome is 0 or False if incorrect, 1 or True"),
-        ([[1, 0], [-1]], r"R\[1\]\[0\] is -1"),
-        ([[1], [0, 0, 0.5]], r"R\[1\]\[2\] is 0.5"),
-        ([[1, math.nan]], r"R\[0\]\[1\] is nan: an outcome is a finite number"),
-        ([[1, math.inf]], r"R\[0\]\[1\] is inf"),
-        ([[1], ["a"]], r"R\[1\]\[0\] is 'a'"),
-        ([[1, 1], [True, "a"]], r"R\[1\]\[1\] is 'a'"),
-        ([[1], 0], r"R\[1\] is 0: each question has a list"),
-        ([[1], "ab"], r"R\[1\] is 'ab': each question has a list"),
-        ([[[1]], [[0]]], r"R\[0\]\[0\] is \[1\]"),
-        (np.zeros((2, 2, 2)), "R has 3 dimensions"),
-        (7, "R is 7"),
-        ("01", "R is '01'"),
-        (np.array([["a"]]), r"R\[0\]\[0\] is 'a'"),
-    ],
-)
-def test_invalid_outcomes_raise_an_error_with_their_position(outcomes, message):
-    for score in (at_k.pass_at_k, at_k.pass_at_k_ci):
-        with pytest.raises(ValueError, match=message):
-            score(outcomes, 1)
-
-
-@pytest.mark.parametrize("k", [0, -1, True, 1.0, "1", None, math.nan])
-def test_an_invalid_k_raises_an_error(k):
-    for score in (at_k.pass_at_k, at_k.pass_at_k_ci):
-        with pytest.raises(ValueError, match="positive integer"):
-            score(R, k)
 
 
 @pytest.mark.parametrize(
@@ -209,25 +159,6 @@ def test_k_above_n_raises_an_error_except_where_scorio_accepts_it(name):
         assert ours(outcomes, k, **options) == pytest.approx(expected, rel=1e-9)
 
 
-@pytest.mark.parametrize(
-    ("option", "message"),
-    [
-        ({"alpha0": 0.0}, "alpha0 is 0.0"),
-        ({"beta0": -1.0}, "beta0 is -1.0"),
-        ({"beta0": math.nan}, "beta0 is nan"),
-        ({"alpha0": math.inf}, "alpha0 is inf"),
-        ({"confidence": 0.0}, "confidence is 0.0"),
-        ({"confidence": 1.0}, "confidence is 1.0"),
-        ({"confidence": 95}, "confidence is 95"),
-        ({"bounds": (1.0, 0.0)}, "second of bounds is 0.0"),
-        ({"bounds": "01"}, "bounds are"),
-    ],
-)
-def test_invalid_parameters_of_a_summary_raise_an_error(option, message):
-    with pytest.raises(ValueError, match=message):
-        at_k.pass_at_k_ci(R, 2, **option)
-
-
 @pytest.mark.parametrize("bounds", [(0.9, 1.0), (0.0, 0.1), (0.5, 0.5), None])
 def test_the_lower_limit_is_never_above_the_upper_limit(bounds):
     _, _, lo, hi = at_k.pass_at_k_ci(R, 1, bounds=bounds)
@@ -235,3 +166,149 @@ def test_the_lower_limit_is_never_above_the_upper_limit(bounds):
     if bounds:
         assert bounds[0] <= lo
         assert hi <= bounds[1]
+
+
+# --- Runs that were read ----------------------------------------------------------------
+
+ROWS = [
+    {"id": q, "correct": ok, "half": q % 2, "w": q + 1} for q in range(4) for ok in (1, q % 2, 0)
+]
+OUTCOMES = [[1, q % 2, 0] for q in range(4)]
+FUNCTIONS = {
+    "pass_at_k": (2,),
+    "pass_hat_k": (2,),
+    "g_pass_at_k_tau": (2, 0.5),
+    "maj_at_k": (2,),
+    "cons_at_k": (2,),
+    "auc_at_k": (3,),
+    "bayes": (),
+    "avg": (),
+    "max_at_k": (2,),
+    "pass_at_k_ci": (2,),
+    "score_agg": (),
+    "advantages": (2,),
+}
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+@pytest.mark.parametrize("groups", [None, "half"])
+def test_a_run_gives_what_its_outcomes_give(name, groups):
+    function, run = getattr(at_k, name), at_k.read(ROWS, groups=groups)
+    assert function(run, *FUNCTIONS[name]) == function(OUTCOMES, *FUNCTIONS[name])
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_a_run_with_more_than_outcomes_is_refused(name):
+    runs = {
+        "question_weights": at_k.read(ROWS, columns={"question_weights": "w"}),
+        "clusters": at_k.read(ROWS, columns={"clusters": "half"}),
+        "references": at_k.read([{"id": 1, "prediction": "a", "reference": "a"}]),
+    }
+    for argument, run in runs.items():
+        with pytest.raises(ValueError, match=f"is a run with {argument}, which a function"):
+            getattr(at_k, name)(run, *FUNCTIONS[name])
+
+
+# --- Random calls -----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_random_calls_agree_with_brute_force(seed):
+    problems = check_calls(180, seed)
+    assert not problems, "\n".join(problems)
+
+
+def test_arguments_that_make_no_sense_give_a_result_or_an_error_that_names_one():
+    problems = check_hostile_calls(800, seed=3)
+    assert not problems, "\n".join(problems)
+
+
+# --- The interval of the functions that end in _ci --------------------------------------
+
+RNG = np.random.default_rng(7)
+RUN = (RNG.uniform(size=(24, 9)) < RNG.uniform(size=(24, 1))).astype(int).tolist()
+# The function, its other arguments, and the name and the key of the same score of the metric.
+SCORES = [
+    ("pass_at_k_ci", (), "pass@k", "pass@4"),
+    ("pass_hat_k_ci", (), "pass^k", "pass^4"),
+    ("auc_at_k_ci", (), "AUC@k", "AUC@4"),
+    ("maj_at_k_ci", (), "maj@k", "maj@4"),
+    ("g_pass_at_k_tau_ci", (0.6,), "G-Pass@k", "G-Pass@4_0.6"),
+    ("mg_pass_at_k_ci", (), "mG-Pass@k", "mG-Pass@4"),
+    ("geom_at_k_ci", (), "Geom@k", "Geom@4"),
+    ("geom_ds_at_k_ci", (), "Geom_ds@k", "Geom_ds@4"),
+]
+
+
+@pytest.mark.parametrize("interval", ["posterior", "sampling", "questions", "hierarchical", "auto"])
+@pytest.mark.parametrize("score", SCORES, ids=lambda score: score[0])
+def test_the_limits_are_those_of_the_metric(score, interval):
+    function, arguments, include, key = score
+    if interval == "hierarchical" and function.startswith("geom"):
+        with pytest.raises(ValueError, match="is a product of two scores"):
+            getattr(at_k, function)(RUN, 4, interval=interval)
+        return
+    options = {"k": 4, "confidence": 0.9, "interval": interval, "include": include}
+    scores = gpassk(RUN, thresholds=0.6, **options)
+    summary = getattr(at_k, function)(RUN, 4, *arguments, confidence=0.9, interval=interval)
+    expected = [scores[f"{key}_{name}"] for name in ("mu", "sigma", "lo", "hi")]
+    assert summary == pytest.approx(expected, rel=1e-12)
+    assert all(isinstance(value, float) for value in summary)
+
+
+def test_the_limits_are_clipped_to_the_bounds():
+    mu, sigma, lo, hi = at_k.pass_at_k_ci(RUN, 2, interval="sampling")
+    middle = (lo + hi) / 2
+    clipped = at_k.pass_at_k_ci(RUN, 2, bounds=(0.0, middle), interval="sampling")
+    assert clipped == (mu, sigma, lo, middle)
+
+
+@pytest.mark.parametrize("score", SCORES, ids=lambda score: score[0])
+def test_auto_extrapolates_nothing_from_one_sample_of_each_question(score):
+    function, arguments, *_ = score
+    problem = "k is 3, but each question has one sample, which does not identify"
+    if function.startswith("geom"):
+        problem = "^The score is a product of two scores, for which neither k > n"
+    for outcomes in ([[1], [0], [1]], [[1]]):
+        with pytest.raises(ValueError, match=problem):
+            getattr(at_k, function)(outcomes, 3, *arguments, interval="auto")
+    _, _, lo, hi = getattr(at_k, function)([[1], [0]], 1, *arguments, interval="auto")
+    assert 0 <= lo <= hi <= 1
+
+
+def test_auto_extrapolates_for_a_k_above_n():
+    mu, _, lo, hi = at_k.pass_at_k_ci(RUN, 20, interval="auto")
+    assert at_k.pass_at_k(RUN, 9) < mu < 1
+    assert lo < mu < hi
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize(
+    ("function", "arguments", "estimate"),
+    [
+        (at_k.pass_at_k_ci, (np.zeros((100, 32)), 8), 0),
+        (at_k.pass_hat_k_ci, (np.ones((60, 5)), 4), 1),
+        (at_k.g_pass_at_k_tau_ci, (np.zeros((90, 12)), 8, 0.5, 0.8), 0),
+        (at_k.geo_spectrum_star_at_k_ci, (np.ones((80, 6)), 4), 1),
+        (at_k.maj_at_k_ci, (at_k.Counts([4] * 200, [1] * 200), 3), 0),
+    ],
+)
+def test_limits_of_a_posterior_that_exclude_the_estimate_warn_and_name_others(
+    function, arguments, estimate
+):
+    with pytest.warns(UserWarning, match=rf"the samples, {estimate}: .* pass interval='sampling'"):
+        _, _, lo, hi = function(*arguments)
+    assert not lo <= estimate <= hi
+    R, *rest = arguments
+    _, _, lo, hi = function(R, *rest[:2], interval="sampling")
+    assert lo <= estimate <= hi
+
+
+@pytest.mark.filterwarnings("error")
+def test_limits_that_contain_the_estimate_or_have_none_do_not_warn():
+    rows = np.random.default_rng(0).integers(0, 2, (20, 8))
+    at_k.pass_at_k_ci(rows, 2)
+    at_k.geom_ds_at_k_ci(np.zeros((100, 4)), 8)  # no estimate: k is above n
+    at_k.max_at_k_ci(rows, 1)
+    with pytest.warns(UserWarning, match="use the metric max_at_k with interval='sampling'"):
+        at_k.max_at_k_ci(np.zeros((100, 32), dtype=int), 8)

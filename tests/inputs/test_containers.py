@@ -13,6 +13,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 from container_types import TYPES, can_hold
+from scored import compute, gpassk
 
 R = [[1, 0, 1, 1], [0, 0, 1, 0], [1, 1, 1, 1]]
 METRICS = {
@@ -21,7 +22,7 @@ METRICS = {
 
 
 def result_of_metric(name: str, outcomes) -> dict[str, Any]:
-    result = METRICS[name].compute(predictions=outcomes)
+    result = compute(name, outcomes)
     # cons_at_k adds the mean share for floats.
     return {key: x for key, x in result.items() if not key.startswith("accuracy")}
 
@@ -58,7 +59,7 @@ def test_nan_is_refused_with_the_way_out():
         with pytest.raises(ValueError, match=r"R\[1\]\[1\] is nan: .* None .*masked_invalid"):
             at_k.pass_at_k(outcomes, 1)
         with pytest.raises(ValueError, match=r"predictions\[1\]\[1\] is nan: .*masked_invalid"):
-            METRICS["gpassk"].compute(predictions=outcomes, k=1)
+            gpassk(outcomes, k=1)
         assert at_k.pass_at_k(np.ma.masked_invalid(outcomes), 1) == 0.75
 
 
@@ -93,7 +94,7 @@ def test_a_frame_with_a_sample_in_each_row_is_refused(column):
         with pytest.raises(
             ValueError, match=f"predictions is a data frame with a column '{column}'"
         ):
-            METRICS["gpassk"].compute(predictions=outcomes, k=1)
+            gpassk(outcomes, k=1)
 
 
 def test_a_threshold_of_lower_precision_is_the_decimal_it_stands_for():
@@ -101,7 +102,7 @@ def test_a_threshold_of_lower_precision_is_the_decimal_it_stands_for():
     taus: list[Any] = [np.float16(0.6), np.float32(0.6), np.array(0.6, np.float32)]
     for tau in taus:
         assert at_k.g_pass_at_k_tau(outcomes, 5, tau) == 1.0
-        scores = METRICS["gpassk"].compute(predictions=outcomes, k=5, thresholds=[tau])
+        scores = gpassk(outcomes, k=5, thresholds=[tau])
         assert scores["G-Pass@5_0.6"] == 1.0
 
 
@@ -127,7 +128,7 @@ def test_an_array_that_cannot_be_converted_raises_a_type_error():
     with pytest.raises(TypeError, match=cannot):
         at_k.pass_at_k(WithoutData(), 1)
     with pytest.raises(TypeError, match=cannot):
-        METRICS["gpassk"].compute(predictions=WithoutData(), k=1)
+        gpassk(WithoutData(), k=1)
 
 
 def test_rows_of_pandas_with_other_labels_are_not_paired_by_their_order():

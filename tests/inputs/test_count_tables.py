@@ -13,6 +13,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scored import bayes_at_n, compute, cons_at_k, gpassk, score_agg
 
 R = [[1, 0, 1, 1], [0, 0, 1, 0], [1, 1, 1, 1], [0, 1, 0, 1]]
 N, CORRECT = [len(row) for row in R], [sum(row) for row in R]
@@ -58,15 +59,14 @@ def test_functions_take_counts_in_place_of_outcomes(form):
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("name", METRICS)
 def test_metrics_take_counts_in_place_of_predictions(form, name):
-    metric = at_k.load(name)
     labels = {"groups": ["a", "b", "a", "b"], "return_per_question": True}
     for options in (
         labels,
         {"confidence": 0.9},
         {"confidence": 0.9, "interval": "questions", "clusters": [1, 2, 1, 2]},
     ):
-        expected = metric.compute(predictions=R, **options)
-        assert metric.compute(predictions=FORMS[form], **options) == expected
+        expected = compute(name, R, **options)
+        assert compute(name, FORMS[form], **options) == expected
 
 
 def test_counts_and_samples_are_scored_together():
@@ -92,22 +92,20 @@ def test_counts_of_answers_are_checked_and_vote():
     for checker in ("exact_match", "numeric", lambda sample, reference: sample == reference):
         options = {"references": ["12", "5"], "check_correct_fn": checker, "k": [1, 2, 3]}
         for name in ("gpassk", "cons_at_k", "max_at_k"):
-            metric = at_k.load(name)
-            expected = metric.compute(predictions=samples, **options)
-            assert metric.compute(predictions=counts, **options) == expected
-    assert "vote@3" in at_k.load("cons_at_k").compute(predictions=counts, **options)
+            expected = compute(name, samples, **options)
+            assert compute(name, counts, **options) == expected
+    assert "vote@3" in cons_at_k(counts, **options)
 
 
 def test_counts_of_correct_samples_have_no_references():
     with pytest.raises(ValueError, match="predictions are counts, which are already graded"):
-        at_k.load("gpassk").compute(predictions={"n": [2], "correct": [1]}, references=["a"])
+        gpassk({"n": [2], "correct": [1]}, references=["a"])
 
 
 def test_counts_of_labels_are_graded():
-    metric = at_k.load("score_agg")
     counts = {"answers": [["fully", "none"], ["minor", "mostly"]], "counts": [[3, 1], [1, 1]]}
-    expected = metric.compute(predictions=[["fully"] * 3 + ["none"], ["minor", "mostly"]])
-    assert metric.compute(predictions=counts) == expected
+    expected = score_agg([["fully"] * 3 + ["none"], ["minor", "mostly"]])
+    assert score_agg(counts) == expected
 
 
 @pytest.mark.filterwarnings("ignore:The limits of the posterior")
@@ -134,13 +132,12 @@ def test_tables_of_categories_have_groups_clusters_and_intervals(form):
     counts, w = at_k.Counts(TABLES[form]), [0.0, 0.5, 1.0]
     assert at_k.bayes_ci(counts, w) == at_k.bayes_ci(samples, w)
     for name in ("bayes_at_n", "max_at_k"):
-        metric = at_k.load(name)
         for options in (
             {"groups": ["a", "b", "a"], "confidence": 0.9},
             {"confidence": 0.9, "interval": "questions", "clusters": [1, 1, 2]},
         ):
-            expected = metric.compute(predictions=samples, w=w, **options)
-            assert metric.compute(predictions=counts, w=w, **options) == expected
+            expected = compute(name, samples, w=w, **options)
+            assert compute(name, counts, w=w, **options) == expected
 
 
 @pytest.mark.parametrize(
@@ -169,13 +166,12 @@ def test_tables_of_categories_have_groups_clusters_and_intervals(form):
     ],
 )
 def test_invalid_counts_raise_an_error(counts, message):
-    metric = at_k.load("gpassk")
     with pytest.raises(ValueError, match=message):
         at_k.pass_at_k(counts, 1)
     with pytest.raises(ValueError, match=message):
-        metric.compute(predictions=counts, k=1)
+        gpassk(counts, k=1)
     with pytest.raises(ValueError, match=r"predictions\[0\] has an outcome 2: w has rewards"):
-        at_k.load("bayes_at_n").compute(predictions={"counts": [[1, 2, 3]]})
+        bayes_at_n({"counts": [[1, 2, 3]]})
 
 
 def test_a_run_of_a_hundred_million_samples_is_small():
@@ -184,7 +180,7 @@ def test_a_run_of_a_hundred_million_samples_is_small():
     counts = at_k.Counts(n, rng.binomial(n, rng.random(len(n))))
     rates = counts["correct"] / n
     assert at_k.pass_at_k(counts, 1) == pytest.approx(rates.mean(), rel=1e-12)
-    result = at_k.load("gpassk").compute(predictions=counts, k=8, include="pass@k", confidence=0.95)
+    result = gpassk(counts, k=8, include="pass@k", confidence=0.95)
     assert result["pass@8"] == pytest.approx((1 - (1 - rates) ** 8).mean(), rel=1e-3)
 
 

@@ -14,7 +14,7 @@ from at_k.core.checking import CheckCache, Checking
 from at_k.core.columns import stored
 from at_k.core.computations import CONS_AT_K
 from at_k.core.samples import read_samples
-from checked import OUTCOMES, REFERENCES, SAMPLES, check
+from scored import OUTCOMES, REFERENCES, SAMPLES, check
 
 
 @pytest.mark.filterwarnings("ignore:1 of the first 4 samples contain their reference")
@@ -55,11 +55,6 @@ def test_numeric_compares_the_last_numbers_digit_by_digit():
     assert check([[big, f"{big[:-1]}1"]], [int(big)], "numeric") == [[1, 0]]
     assert check([["1", "2", "3"]], [["1", "2.0"]], "numeric") == [[1, 1, 0]]
     assert check([["1e99999999999999999999", "1"]], ["1"], "numeric") == [[0, 1]]
-
-
-def test_exact_match_refuses_nan_as_a_prediction():
-    with pytest.raises(ValueError, match=r"predictions\[1\]\[0\] is nan"):
-        check([[1.0], [float("nan")]], [1.0, 2.0])
 
 
 @pytest.mark.parametrize(
@@ -211,33 +206,6 @@ def test_a_library_that_catches_all_errors_cannot_hide_that_time_is_up(monkeypat
 def test_math_verify_does_not_run_in_a_pool_of_threads():
     with ThreadPoolExecutor(1) as executor, pytest.raises(ValueError, match="has no time limit"):
         check([["1/2"]], ["0.5"], "math_verify", executor=executor)
-
-
-@pytest.mark.parametrize(
-    ("references", "checker", "message"),
-    [
-        (["a", None], "exact_match", r"references\[1\] is None"),
-        (["a", 0.5], "exact_match", r"references\[1\] is 0.5.*there is numeric"),
-        (["a", {"tests": 1}], "exact_match", r"references\[1\] is {'tests': 1}"),
-        (["a", []], "exact_match", r"references\[1\] is \[\]"),
-        (["1", "none"], "numeric", r"references\[1\] is 'none', but numeric"),
-        (["1", ["2", "?"]], "numeric", r"references\[1\] is \['2', '\?'\]"),
-        ([{"a": 1}, "x"], "numeric", r"references\[0\]"),
-        (["5", None], "math_verify", r"references\[1\] is None, but math_verify compares with"),
-        (["5", []], "numeric", r"references\[1\] is \[\]"),
-        (["5", {"a": 1}], "math_verify", r"references\[1\]"),
-    ],
-)
-def test_the_error_names_a_reference_that_a_named_checker_cannot_use(references, checker, message):
-    with pytest.raises(ValueError, match=message):
-        check([["a"], ["1"]], references, checker)
-
-
-def test_an_unknown_checker_is_refused_and_the_known_ones_are_listed():
-    with pytest.raises(ValueError, match="exact_match, numeric, choice, math_verify"):
-        check(SAMPLES, REFERENCES, "exactmatch")
-    with pytest.raises(TypeError, match="cannot be called"):
-        check(SAMPLES, REFERENCES, 3)
 
 
 # --- Warnings -----------------------------------------------------------------------------

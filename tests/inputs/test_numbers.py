@@ -2,12 +2,11 @@
 
 import re
 
-import at_k
 import numpy as np
 import pytest
 from at_k.checkers.numbers import equal_forms, read_reference, read_response
-from checked import check
 from conftest import ROOT
+from scored import check, cons_at_k
 
 GUIDE = ROOT / "shared/site/pages/checkers.md"
 
@@ -262,9 +261,7 @@ def test_a_percentage_equals_its_value_and_without_its_sign_its_number():
     ],
 )
 def test_a_percentage_and_its_value_are_one_answer_in_a_vote(samples, vote):
-    scores = at_k.load("cons_at_k").compute(
-        predictions=[samples], references=["1/2"], check_correct_fn="numeric", k=5
-    )
+    scores = cons_at_k([samples], references=["1/2"], check_correct_fn="numeric", k=5)
     assert scores["vote@5"] == vote
 
 

@@ -10,6 +10,7 @@ import polars
 import pyarrow as pa
 import pytest
 from at_k.core.samples import as_outcomes, read_samples
+from scored import gpassk
 
 ITSELF: list = []
 ITSELF.append(ITSELF)
@@ -34,7 +35,7 @@ def always(prediction, reference):
 
 
 @pytest.mark.parametrize("reference", [ITSELF, DICT_OF_ITSELF, nested(10_000), (nested(5_000),)])
-def test_what_is_nested_too_deeply_is_refused_with_its_place(gpassk, reference):
+def test_what_is_nested_too_deeply_is_refused_with_its_place(reference):
     is_deep = "which JSON cannot hold: it is nested too deeply, or contains itself"
     for predictions, references, message in (
         ([["a"], ["b"]], ["a", reference], rf"references\[1\] is .*{is_deep}"),
@@ -42,31 +43,27 @@ def test_what_is_nested_too_deeply_is_refused_with_its_place(gpassk, reference):
         ([["a"], [reference]], ["a", "b"], r"predictions\[1\]\[0\] is .*of one type"),
     ):
         with pytest.raises(ValueError, match=message):
-            gpassk.compute(
-                predictions=predictions, references=references, check_correct_fn=always, k=1
-            )
+            gpassk(predictions, references=references, check_correct_fn=always, k=1)
     for function in (at_k.pass_at_k, at_k.max_at_k):
         with pytest.raises(ValueError, match=r"^R"):
             function([[1], [reference]], 1)
 
 
-def test_a_reference_of_fifty_levels_is_kept(gpassk):
+def test_a_reference_of_fifty_levels_is_kept():
     def checker(prediction, reference):
         for _ in range(49):
             (reference,) = reference
         return prediction == reference
 
-    scores = gpassk.compute(
-        predictions=[["a"]], references=[nested(49)], check_correct_fn=checker, k=1
-    )
+    scores = gpassk([["a"]], references=[nested(49)], check_correct_fn=checker, k=1)
     assert scores["G-Pass@1_1.0"] == 1.0
 
 
 @pytest.mark.parametrize("name", ["interval", "keys", "include", "check_correct_fn"])
 @pytest.mark.parametrize("value", [nested(10_000), [WithoutRepr()], polars.Series([[1]]), 3])
-def test_a_name_of_another_type_is_refused_with_the_names_that_are_known(gpassk, name, value):
+def test_a_name_of_another_type_is_refused_with_the_names_that_are_known(name, value):
     with pytest.raises((ValueError, TypeError), match=rf"{name} has .* none of|{name} is"):
-        gpassk.compute(predictions=[["a"]], references=["a"], k=1, confidence=0.9, **{name: value})
+        gpassk([["a"]], references=["a"], k=1, confidence=0.9, **{name: value})
 
 
 def seen_by_a_checker(gpassk, *batches):
@@ -102,36 +99,32 @@ def test_a_checker_gets_the_values_that_were_handed_in(gpassk, batches, seen):
     assert [(type(value), value) for value in got] == [(type(value), value) for value in seen]
 
 
-def test_different_texts_that_utf8_cannot_hold_are_different(gpassk):
+def test_different_texts_that_utf8_cannot_hold_are_different():
     samples = ["\ud800", "\ud801", "\ufffd\ufffd\ufffd", "\\ud800", "?"]
     for reference in samples:
-        scores = gpassk.compute(
-            predictions=[samples], references=[reference], k=1, include="pass@k"
-        )
+        scores = gpassk([samples], references=[reference], k=1, include="pass@k")
         assert scores == {"pass@1": 0.2}
 
 
-def test_numeric_refuses_bools_among_numbers(gpassk):
+def test_numeric_refuses_bools_among_numbers():
     with pytest.raises(ValueError, match="numeric compares texts or numbers"):
-        gpassk.compute(predictions=[[True, 2]], references=[1], check_correct_fn="numeric")
+        gpassk([[True, 2]], references=[1], check_correct_fn="numeric")
 
 
-def test_a_text_that_utf8_cannot_hold_refuses_no_other(gpassk):
+def test_a_text_that_utf8_cannot_hold_refuses_no_other():
     for predictions, references, score in (
         ([["\ud800", "b"]], ["b"], 0.5),
         ([["a", "b"], ["c", "d"]], ["\udcff", ["c", "\udcff"]], 0.25),
     ):
-        scores = gpassk.compute(
-            predictions=predictions, references=references, k=1, include="pass@k"
-        )
+        scores = gpassk(predictions, references=references, k=1, include="pass@k")
         assert scores == {"pass@1": score}
 
 
 @pytest.mark.parametrize("number", [Fraction, Decimal, np.longdouble])
-def test_exact_and_long_numbers_are_outcomes(gpassk, number):
+def test_exact_and_long_numbers_are_outcomes(number):
     R = [[number(1), number(0)], [number(1), number(1)]]
     assert at_k.pass_at_k(R, 1) == 0.75
-    assert gpassk.compute(predictions=R, k=1, include="pass@k") == {"pass@1": 0.75}
+    assert gpassk(R, k=1, include="pass@k") == {"pass@1": 0.75}
     rewards = [[number(1) / number(4), number(2)]]
     assert math.isclose(at_k.max_at_k(rewards, 1), 1.125)
 
@@ -141,17 +134,17 @@ def test_exact_and_long_numbers_are_outcomes(gpassk, number):
     [Decimal("inf"), Decimal("nan"), 10**400, Fraction(10**400)],
     ids=lambda x: type(x).__name__,
 )
-def test_numbers_that_are_not_finite_or_too_large_are_refused_with_their_place(gpassk, value):
+def test_numbers_that_are_not_finite_or_too_large_are_refused_with_their_place(value):
     with pytest.raises(ValueError, match=r"R\[0\]\[1\]"):
         at_k.pass_at_k([[1, value]], 1)
     with pytest.raises(ValueError, match="predictions"):
-        gpassk.compute(predictions=[[1, value]], k=1)
+        gpassk([[1, value]], k=1)
 
 
 @pytest.mark.parametrize("samples", [["é", "é".encode()], ["é".encode(), "é"]])
-def test_bytes_among_texts_are_read_as_utf_8_in_any_order(gpassk, samples):
+def test_bytes_among_texts_are_read_as_utf_8_in_any_order(samples):
     references = ["é"]
-    assert gpassk.compute(predictions=[samples], references=references, k=2)["mG-Pass@2"] == 1
+    assert gpassk([samples], references=references, k=2)["mG-Pass@2"] == 1
 
 
 @pytest.mark.parametrize("kind", [pa.string(), pa.large_string()])

@@ -13,6 +13,7 @@ from at_k.integrations.inspect import at_k as at_k_metric
 from conftest import ROOT
 from inspect_ai.log import read_eval_log
 from inspect_ai.scorer import SampleScore, Score
+from scored import gpassk, max_at_k
 
 RUN = Path(__file__).parent / "inspect_run.py"
 
@@ -39,8 +40,8 @@ OUTCOMES = [[1, 1, 0, 1], [0, 0, 0, 0], [1, 1, 1, 1], [1, 0, 0, 0], [1, 1]]
 
 
 def test_all_k_have_the_scores_and_limits_of_gpassk(metrics):
-    expected = at_k.load("gpassk").compute(
-        predictions=OUTCOMES,
+    expected = gpassk(
+        OUTCOMES,
         k=[1, 2],
         include=["pass@k", "pass^k"],
         groups=list("ststs"),
@@ -62,7 +63,7 @@ def test_k_above_n_is_an_entry_and_not_the_end_of_the_run(log, metrics):
 
 
 def test_other_scores_need_no_limits(metrics):
-    expected = at_k.load("max_at_k").compute(predictions=OUTCOMES, k=2)
+    expected = max_at_k(OUTCOMES, k=2)
     assert metrics["max@2"] == pytest.approx(expected["max@2"])
     assert metrics["max@2"] == pytest.approx(metrics["pass@2"])
     assert "max@2_lo" not in metrics
@@ -76,7 +77,7 @@ def test_groups_that_samples_do_not_have_are_an_entry(metrics):
 def test_the_log_read_afterwards_gives_the_same(log, metrics):
     with pytest.warns(UserWarning, match=r"1 of 6 questions .* left out: 't f'\."):
         arguments = at_k.read(log.location, groups="metadata_topic", missing="drop")
-    scores = at_k.load("gpassk").compute(**arguments, k=2, include="pass@k")
+    scores = gpassk(**arguments, k=2, include="pass@k")
     for name in ("pass@2", "s/pass@2", "t/pass@2"):
         assert scores[name] == pytest.approx(metrics[name])
 

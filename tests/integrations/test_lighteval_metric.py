@@ -1,7 +1,7 @@
 """The metric for lighteval, which needs torch and is not installed for the tests.
 
 The stand-in has the classes that the metric uses, with the attributes and calls of lighteval 0.13.
-tests/readers/test_lighteval.py compares what lighteval itself reported for a task with the metric.
+tests/readers/test_harnesses.py compares what lighteval itself reported for a task with the metric.
 """
 
 import sys
@@ -11,6 +11,7 @@ from typing import Any
 
 import at_k
 import pytest
+from scored import gpassk
 
 
 class PassAtK:
@@ -64,12 +65,8 @@ def test_outcomes_of_documents_become_scores_of_the_task(make_metric, caplog):
     assert samples == [[1, 0, 1], []]
     samples = [[1.0, 0.0, 1.0, 1.0], [0.0, 0.0, 0.0, 1.0]]
     scores = metric.corpus_level_fn(samples)
-    expected = at_k.load("gpassk").compute(
-        predictions=samples,
-        k=[1, 2],
-        include=["pass@k", "pass^k"],
-        confidence=0.95,
-        interval="questions",
+    expected = gpassk(
+        samples, k=[1, 2], include=["pass@k", "pass^k"], confidence=0.95, interval="questions"
     )
     for name in ("pass@1", "pass@2", "pass^2_lo", "pass@1_hi"):
         assert scores[name] == pytest.approx(expected[name], rel=1e-12)

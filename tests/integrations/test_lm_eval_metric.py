@@ -4,10 +4,10 @@ import json
 import math
 import pickle
 
-import at_k
 import pytest
 from at_k.integrations.lm_eval import at_k as at_k_metric
 from lm_eval.api.registry import get_aggregation, get_metric, get_metric_aggregation
+from scored import gpassk
 
 RESPONSES = [["3", "4", "3", "3"], ["4", "4", "5", "4"], ["1", "1", "1", "1"], ["9", "8", "7", "9"]]
 TARGETS = ["3", "5", "2", "9"]
@@ -26,8 +26,8 @@ def scores_of_task(**options):
 
 def test_the_scores_of_a_task_are_those_of_gpassk():
     scores, rows = scores_of_task(k=[1, 2], interval="questions")
-    expected = at_k.load("gpassk").compute(
-        predictions=RESPONSES,
+    expected = gpassk(
+        RESPONSES,
         references=TARGETS,
         k=[1, 2],
         include=["pass@k", "pass^k"],

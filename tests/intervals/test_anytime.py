@@ -13,8 +13,8 @@ from at_k.intervals.anytime import confidence_of_a_look
 from at_k.testing import assert_at_least
 from run_command import error_of, output_of
 from scipy import integrate, stats
+from scored import compute, gpassk
 
-GPASSK = at_k.load("gpassk")
 LIMITS: dict[str, Any] = {"include": "pass@k", "k": 1, "confidence": 0.95}
 
 
@@ -55,8 +55,8 @@ def errors_at_some_look(anytime: bool, interval: str, looks: int) -> float:
     for size in {*np.geomspace(4 if interval == "sampling" else 15, largest, looks).astype(int)}:
         seen = correct[:, :, :size] if interval == "sampling" else correct[:, :size]
         c = seen.sum(axis=2)
-        scores = GPASSK.compute(
-            predictions={"n": [seen.shape[2]] * c.size, "correct": c.ravel().tolist()},
+        scores = gpassk(
+            {"n": [seen.shape[2]] * c.size, "correct": c.ravel().tolist()},
             groups=np.repeat(np.arange(runs).astype(str), c.shape[1]).tolist(),
             interval=interval,
             anytime=anytime,
@@ -82,8 +82,7 @@ def test_limits_are_rarely_wrong_at_any_look(interval, looks):
 def test_every_metric_has_wider_limits_that_hold_at_all_looks(name):
     rows = np.random.default_rng(4).binomial(1, 0.6, (40, 6)).tolist()
     options: dict[str, Any] = {"predictions": rows, "confidence": 0.95, "interval": "questions"}
-    metric = at_k.load(name)
-    one, every = metric.compute(**options), metric.compute(**options, anytime=True)
+    one, every = compute(name, **options), compute(name, **options, anytime=True)
     keys = [key.removesuffix("_lo") for key in one if key.endswith("_lo")]
     assert keys
     for key in keys:
@@ -102,25 +101,6 @@ def test_compare_has_wider_limits_and_larger_p_values(interval):
             lo, hi = (f"pass@{k}{of_limits}{end}" for end in ENDS)
             assert every[lo] < one[lo] < one[hi] < every[hi]
         assert every[f"pass@{k}_p"] > one[f"pass@{k}_p"]
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"confidence": None}, "only limits use anytime, and there is no confidence"),
-        ({"interval": "posterior"}, "interval is 'posterior'"),
-        ({"alpha0": 2.0}, "without a prior"),
-        ({"band": True}, "leave out band or anytime"),
-        ({"anytime": 3}, "anytime is 3"),
-    ],
-)
-def test_options_that_do_not_go_together_are_refused(options, message):
-    with pytest.raises((ValueError, TypeError), match=message):
-        GPASSK.compute(predictions=[[1, 0], [0, 1]], **LIMITS | {"anytime": True} | options)
-    with pytest.raises(ValueError, match="give interval='sampling'"):
-        at_k.load("bayes_at_n").compute(predictions=[[1, 0], [0, 1]], anytime=True)
-    with pytest.raises(ValueError, match="not for bayes@N"):
-        at_k.compare([[1, 0]], [[0, 1]], metric="bayes@N", anytime=True)
 
 
 def test_the_gate_says_how_to_look_again(capsys, tmp_path):

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from at_k.core.estimates import read_score
 from at_k.intervals.band import curves
+from scored import cons_at_k, gpassk, max_at_k
 
 KS = [1, 2, 4, 8]
 INTERVALS = ("sampling", "questions")
@@ -18,7 +19,7 @@ def some_run(seed: int, questions: int = 30, samples: int = 8) -> np.ndarray:
 
 
 @pytest.mark.parametrize("interval", [*INTERVALS, "posterior", "auto"])
-def test_the_band_contains_the_intervals_and_changes_nothing_else(gpassk, interval):
+def test_the_band_contains_the_intervals_and_changes_nothing_else(interval):
     options = {
         "predictions": some_run(0),
         "k": KS,
@@ -26,7 +27,7 @@ def test_the_band_contains_the_intervals_and_changes_nothing_else(gpassk, interv
         "confidence": 0.95,
         "interval": interval,
     }
-    plain, result = gpassk.compute(**options), gpassk.compute(**options, band=True)
+    plain, result = gpassk(**options), gpassk(**options, band=True)
     assert {key: value for key, value in result.items() if "band" not in key} == plain
     for k in KS:
         for name in ("pass@", "pass^", "Geom_ds@"):
@@ -36,9 +37,8 @@ def test_the_band_contains_the_intervals_and_changes_nothing_else(gpassk, interv
 
 
 def test_the_band_of_a_single_k_is_the_interval():
-    max_at_k = at_k.load("max_at_k")
     rewards = np.random.default_rng(0).normal(size=(20, 4))
-    result = max_at_k.compute(predictions=rewards, k=2, confidence=0.9, band=True)
+    result = max_at_k(rewards, k=2, confidence=0.9, band=True)
     assert result["max@2_band_lo"] == result["max@2_lo"]
     assert result["max@2_band_hi"] == result["max@2_hi"]
 
@@ -57,9 +57,8 @@ def test_the_order_of_k_and_the_other_scores_do_not_matter(gpassk):
 
 
 def test_votes_have_a_band_for_other_questions():
-    cons_at_k = at_k.load("cons_at_k")
-    result = cons_at_k.compute(
-        predictions=[["a", "b", "a"], ["c", "b", "b"], ["a", "d", "e"], ["a", "a", "b"]],
+    result = cons_at_k(
+        [["a", "b", "a"], ["c", "b", "b"], ["a", "d", "e"], ["a", "a", "b"]],
         references=["a", "b", "a", "b"],
         k=[1, 3],
         confidence=0.9,
@@ -69,10 +68,10 @@ def test_votes_have_a_band_for_other_questions():
     assert result["vote@3_band_lo"] < result["vote@3_lo"]
 
 
-def test_scores_with_k_above_n_have_a_band_where_the_checker_errs(gpassk):
+def test_scores_with_k_above_n_have_a_band_where_the_checker_errs():
     options = {"include": "pass@k", "confidence": 0.9, "band": True, "checker_rates": (0.95, 0.05)}
-    alone = gpassk.compute(predictions=some_run(5), k=[16, 32], **options)
-    beside = gpassk.compute(predictions=some_run(5), k=[1, 16, 32], **options)
+    alone = gpassk(some_run(5), k=[16, 32], **options)
+    beside = gpassk(some_run(5), k=[1, 16, 32], **options)
     assert alone["pass@32_band_lo"] < alone["pass@32_lo"]
     assert alone["pass@32_lo"] == beside["pass@32_lo"]
 
@@ -83,27 +82,20 @@ def test_keys_are_grouped_by_score_in_ascending_order_of_k():
     assert grouped == [["G-Pass@4_0.5", "G-Pass@16_0.5"], [keys[2]], [keys[3]]]
 
 
-def test_a_band_without_a_confidence_is_an_error(gpassk):
-    with pytest.raises(ValueError, match="only limits use band"):
-        gpassk.compute(predictions=[[1, 0]], k=1, band=True)
-    with pytest.raises(ValueError, match="band is 'yes'"):
-        gpassk.compute(predictions=[[1, 0]], k=1, confidence=0.9, band="yes")
-
-
 RUNS = 100
 LEAST = 0.95 - 4 * math.sqrt(0.95 * 0.05 / RUNS)  # four standard errors below
 
 
 @pytest.mark.parametrize("interval", INTERVALS)
-def test_the_band_covers_all_k_together(gpassk, interval):
+def test_the_band_covers_all_k_together(interval):
     rng, ks = np.random.default_rng(3), np.array(KS)
     population = np.mean(1 - (1 - rng.beta(0.5, 1, (100_000, 1))) ** ks, axis=0)
     covered = narrow = 0
     for _ in range(RUNS):
         p = rng.beta(0.5, 1, (30, 1))
         truth = population if interval == "questions" else np.mean(1 - (1 - p) ** ks, axis=0)
-        result = gpassk.compute(
-            predictions=(rng.random((30, 8)) < p).astype(int),
+        result = gpassk(
+            (rng.random((30, 8)) < p).astype(int),
             k=KS,
             include="pass@k",
             confidence=0.95,

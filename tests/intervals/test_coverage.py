@@ -3,7 +3,6 @@
 import math
 from copy import copy
 
-import at_k
 import numpy as np
 import pytest
 from at_k.core.counts import BinaryCounts
@@ -13,6 +12,7 @@ from at_k.intervals.binary_family import BinaryFamily
 from at_k.intervals.hierarchical import HierarchicalIntervals
 from at_k.intervals.sampling import SamplingIntervals
 from at_k.scores.checker_rates import estimator
+from scored import gpassk, max_at_k
 
 RUNS = 1000
 LEAST = 0.95 - 4 * math.sqrt(0.95 * 0.05 / RUNS)  # four standard errors below
@@ -147,14 +147,14 @@ def test_questions_cover_where_clusters_differ_in_size(sizes, between, within):
         ([max(1, 60 // rank) for rank in range(1, 26)], 0.25),
     ],
 )
-def test_questions_cover_where_a_rare_kind_of_clusters_is_hard(gpassk, sizes, share):
+def test_questions_cover_where_a_rare_kind_of_clusters_is_hard(sizes, share):
     rng, n, runs = np.random.default_rng(5), 8, 300
     rates = np.where(rng.random((runs, len(sizes))) < share, 0.05, 0.85)
     correct = rng.binomial(n, np.repeat(rates, sizes, axis=1)).ravel()
     clusters = np.repeat(np.arange(runs * len(sizes)).astype(str), sizes * runs)
     groups = np.repeat(np.arange(runs).astype(str), sum(sizes))
-    scores = gpassk.compute(
-        predictions={"n": [n] * len(correct), "correct": correct},
+    scores = gpassk(
+        {"n": [n] * len(correct), "correct": correct},
         groups=groups.tolist(),
         clusters=clusters.tolist(),
         interval="questions",
@@ -188,8 +188,8 @@ def test_auto_covers_the_expected_maximum_of_normal_rewards():
     rng, runs = np.random.default_rng(0), 100
     means = np.random.default_rng(2).normal(size=(40, 1))
     maxima = np.random.default_rng(3).normal(size=(4, 200_000)).max(axis=0)
-    scores = at_k.load("max_at_k").compute(
-        predictions=(means + rng.normal(size=(runs, 40, 16))).reshape(-1, 16),
+    scores = max_at_k(
+        (means + rng.normal(size=(runs, 40, 16))).reshape(-1, 16),
         groups=np.repeat(np.arange(runs).astype(str), 40).tolist(),
         k=4,
         confidence=0.95,

@@ -18,6 +18,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import brentq
 from scipy.stats import gamma, t
+from scored import gpassk
 
 shares = st.integers(0, 8).map(lambda eighths: Fraction(eighths, 8))
 
@@ -123,27 +124,27 @@ def test_counts_of_questions_stand_for_the_questions():
         assert a == pytest.approx(b, rel=1e-12)
 
 
-def test_the_effective_number_of_unequal_clusters_is_said(gpassk):
+def test_the_effective_number_of_unequal_clusters_is_said():
     rows = np.random.default_rng(1).integers(0, 2, (40, 4))
     unequal, equal = ["django"] * 29 + [*"abcdefghijk"], [f"c{i // 4}" for i in range(40)]
     options: dict[str, Any] = {"k": 1, "confidence": 0.95, "interval": "questions"}
     effective = 40**2 / (29**2 + 11)
     message = rf"The 12 clusters differ in size, so they count as {effective:.1f} of equal size"
     with pytest.warns(UserWarning, match=message):
-        gpassk.compute(predictions=rows, clusters=unequal, **options)
+        gpassk(rows, clusters=unequal, **options)
     with pytest.warns(UserWarning, match=message):
         at_k.compare(rows, 1 - rows, k=1, clusters=unequal)
-    gpassk.compute(predictions=rows, clusters=equal, **options)  # a warning would be an error
+    gpassk(rows, clusters=equal, **options)  # a warning would be an error
 
 
 @pytest.mark.parametrize("accuracy", [60, 64])
 @pytest.mark.parametrize("questions", [4, 12, 40])
 def test_questions_that_are_alike_leave_room_for_a_kind_that_none_of_them_is_of(
-    gpassk, accuracy, questions
+    accuracy, questions
 ):
     """A share s of other questions is missed by M questions with the probability (1 - s)^M."""
-    scores = gpassk.compute(
-        predictions=[[1] * accuracy + [0] * (64 - accuracy)] * questions,
+    scores = gpassk(
+        [[1] * accuracy + [0] * (64 - accuracy)] * questions,
         k=1,
         include="pass@k",
         confidence=0.95,

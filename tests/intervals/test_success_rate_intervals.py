@@ -1,4 +1,4 @@
-"""Intervals of the pass family: known limits, symmetries, the estimated prior, groups, clusters."""
+"""Intervals of the pass family: known limits, few events, the prior, groups, clusters."""
 
 import math
 
@@ -9,19 +9,12 @@ from at_k.core.counts import BinaryCounts
 from at_k.core.credits import any_correct
 from at_k.core.score import Score
 from at_k.intervals.binary_family import RATE_SUPPORT, BinaryFamily, binomial_likelihood
+from at_k.intervals.sampling import lower_limit, upper_limit
 from at_k.scores.checker_rates import estimator
+from scipy.stats import poisson
+from scored import gpassk, limits, max_at_k, simulate
 
 PRODUCTS = ["Geom@k", "Geom_ds@k", "GeoSpectrum@k"]
-
-
-def simulate(seed: int, questions: int = 30, samples: int = 8) -> np.ndarray:
-    """Outcomes of questions with uniform success rates."""
-    rng = np.random.default_rng(seed)
-    return (rng.random((questions, samples)) < rng.random((questions, 1))).astype(int)
-
-
-def limits(scores: dict, key: str) -> tuple[float, float]:
-    return scores[f"{key}_lo"], scores[f"{key}_hi"]
 
 
 def width(scores: dict, key: str) -> float:
@@ -30,15 +23,12 @@ def width(scores: dict, key: str) -> float:
 
 
 @pytest.fixture
-def compute(gpassk):
+def compute():
     """Compute scores of outcomes, with an interval of 95 %."""
 
     def compute_scores(outcomes, k, interval="sampling", include="pass@k", **options):
-        return gpassk.compute(
-            predictions=outcomes,
-            k=k,
-            include=include,
-            **{"confidence": 0.95, "interval": interval} | options,
+        return gpassk(
+            outcomes, k=k, include=include, **{"confidence": 0.95, "interval": interval} | options
         )
 
     return compute_scores
@@ -149,9 +139,7 @@ def test_scores_near_1_have_the_limits_of_their_complement_near_0(interval, k):
     _, sigma_of_complement, *limits = at_k.pass_hat_k_ci(~R, k, interval=interval)
     assert sigma == pytest.approx(sigma_of_complement, rel=1e-5)
     assert (1 - hi, 1 - lo) == pytest.approx(limits, rel=1e-4, abs=1e-11)
-    of_rewards = at_k.load("max_at_k").compute(
-        predictions=R.astype(float), k=k, interval=interval, confidence=0.95
-    )
+    of_rewards = max_at_k(R.astype(float), k=k, interval=interval, confidence=0.95)
     assert of_rewards[f"max@{k}_sigma"] == pytest.approx(sigma, rel=0.1)
 
 
@@ -161,3 +149,45 @@ def test_the_shares_of_the_noise_near_1_are_those_of_the_complement():
     for name in ("standard_error", "questions", "samples"):
         expected = near_0["pass^25"][name]
         assert near_1["pass@25"][name] == pytest.approx(expected, rel=1e-5, abs=1e-6)
+
+
+# --- Test inversion where events are few ------------------------------------------------
+
+Z, ONE = 1.959964, np.ones(1)
+
+
+def poisson_family(most: float, members: int = 2001) -> tuple[np.ndarray, np.ndarray]:
+    """Means and standard deviations of Poisson variables. The middle mean is `most` / 2."""
+    mean = np.linspace(0, most, members)[:, None]
+    return mean, np.sqrt(mean)
+
+
+@pytest.mark.parametrize("events", [1, 2, 3])
+def test_near_limit_of_few_events_is_the_exact_one(events):
+    found = lower_limit(*poisson_family(2.0 * events), events * ONE, Z, 0.05)
+    assert poisson.sf(events - 1, found) == pytest.approx(0.05, abs=1e-6)
+
+
+@pytest.mark.parametrize("events", [5, 9, 30])
+def test_both_limits_of_many_events_are_those_of_the_normal_approximation(events):
+    mean, sigma = poisson_family(4.0 * events)
+    lo = lower_limit(mean, sigma, events * ONE, Z, 0.05)
+    hi = upper_limit(mean, sigma, events * ONE, Z, 0.05)
+    for limit in (lo, hi):
+        assert abs(events - limit) == pytest.approx(Z * np.sqrt(limit), rel=1e-3)
+
+
+def test_near_limit_of_no_event_is_the_end_of_the_range():
+    mean, sigma = poisson_family(20.0)
+    assert lower_limit(mean, sigma, 0 * ONE, Z, 0.05) == 0
+    assert upper_limit(mean, sigma, 0 * ONE, Z, 0.05) == pytest.approx(Z**2, rel=1e-3)
+
+
+@pytest.mark.parametrize("correct", [1, 2, 3])
+def test_lower_limit_of_few_correct_samples_is_nearly_exact(correct):
+    outcomes = np.zeros((100, 16))
+    outcomes[:correct, 0] = 1
+    scores = gpassk(outcomes, k=1, include="pass@k", confidence=0.95, interval="sampling")
+    chance = poisson.sf(correct - 1, 1600 * scores["pass@1_lo"])
+    # At Wilson's limit it is two to three times as large.
+    assert chance == pytest.approx(0.05, rel=0.25)

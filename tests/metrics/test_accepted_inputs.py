@@ -5,6 +5,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
+from scored import gpassk
 
 TEXTS = [["a", "b", "a"], ["b", "a", "b"]]
 ANSWERS = ["a", "b"]
@@ -44,17 +45,15 @@ def as_dataset(**columns):
         (as_dataset(p=TEXTS).with_transform(lambda batch: batch)["p"], as_dataset(r=ANSWERS)["r"]),
     ],
 )
-def test_every_form_of_texts_has_the_same_score(gpassk, predictions, references):
-    scores = gpassk.compute(predictions=predictions, references=references, k=2, include="pass@k")
+def test_every_form_of_texts_has_the_same_score(predictions, references):
+    scores = gpassk(predictions, references=references, k=2, include="pass@k")
     assert scores == {"pass@2": 1.0}
 
 
-def test_parameters_may_be_iterators(gpassk):
-    wanted = gpassk.compute(
-        predictions=OUTCOMES, k=[2, 3], thresholds=[0.5], include=["pass@k", "G-Pass@k"]
-    )
-    assert wanted == gpassk.compute(
-        predictions=(iter(row) for row in OUTCOMES),
+def test_parameters_may_be_iterators():
+    wanted = gpassk(OUTCOMES, k=[2, 3], thresholds=[0.5], include=["pass@k", "G-Pass@k"])
+    assert wanted == gpassk(
+        (iter(row) for row in OUTCOMES),
         k=iter([2, 3]),
         thresholds=map(float, ["0.5"]),
         include=(name for name in ["pass@k", "G-Pass@k"]),

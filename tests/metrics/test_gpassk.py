@@ -6,17 +6,15 @@ import at_k
 import datasets
 import pytest
 from conftest import ROOT
+from scored import gpassk
 
 CARD = ["a", "b", "a", "a", "b", "a", "b", "c", "a", "c", "b", "a", "a", "b", "a", "b"]
 OUTCOMES = [[1, 0, 1, 1, 0], [0, 0, 0, 1, 0], [1, 1, 1, 1, 1]]
 
 
-def test_the_example_of_the_card_is_reproduced_digit_by_digit_and_in_order(gpassk):
-    scores = gpassk.compute(
-        predictions=[CARD],
-        references=["a"],
-        k=[4, 8],
-        check_correct_fn=lambda pred, ref: pred == ref,
+def test_the_example_of_the_card_is_reproduced_digit_by_digit_and_in_order():
+    scores = gpassk(
+        [CARD], references=["a"], k=[4, 8], check_correct_fn=lambda pred, ref: pred == ref
     )
     assert list(scores.items()) == [
         ("G-Pass@4_0.25", 0.9615384615384616),
@@ -34,19 +32,17 @@ def test_the_example_of_the_card_is_reproduced_digit_by_digit_and_in_order(gpass
 
 
 @pytest.mark.filterwarnings("ignore:The limits of the posterior")
-def test_the_posterior_interval_is_that_of_the_function(gpassk):
-    scores = gpassk.compute(
-        predictions=OUTCOMES, k=[2, 3], include="pass^k", confidence=0.9, alpha0=0.5, beta0=2
-    )
+def test_the_posterior_interval_is_that_of_the_function():
+    scores = gpassk(OUTCOMES, k=[2, 3], include="pass^k", confidence=0.9, alpha0=0.5, beta0=2)
     for k in (2, 3):
         summary = at_k.pass_hat_k_ci(OUTCOMES, k, 0.9, alpha0=0.5, beta0=2.0)
         assert [scores[f"pass^{k}_{end}"] for end in ("mu", "sigma", "lo", "hi")] == list(summary)
         assert scores[f"pass^{k}"] == at_k.pass_hat_k(OUTCOMES, k)
 
 
-def test_the_default_k_are_those_that_every_question_has_samples_for(gpassk):
+def test_the_default_k_are_those_that_every_question_has_samples_for():
     def ks(samples):
-        return list(gpassk.compute(predictions=[[1] * samples, [0] * 40], include="pass@k"))
+        return list(gpassk([[1] * samples, [0] * 40], include="pass@k"))
 
     assert ks(40) == ["pass@4", "pass@8", "pass@16"]
     assert ks(15) == ["pass@4", "pass@8"]
@@ -55,36 +51,32 @@ def test_the_default_k_are_those_that_every_question_has_samples_for(gpassk):
     assert ks(1) == ["pass@1"]
 
 
-def test_the_default_k_depend_on_the_samples_that_the_checker_scores(gpassk):
+def test_the_default_k_depend_on_the_samples_that_the_checker_scores():
     def checker(prediction, reference):
         return None if prediction == "?" else prediction == reference
 
     samples = [list("abababab"), list("ab?b?bab")]
-    scores = gpassk.compute(
-        predictions=samples, references=["a", "a"], check_correct_fn=checker, include="pass@k"
-    )
+    scores = gpassk(samples, references=["a", "a"], check_correct_fn=checker, include="pass@k")
     assert list(scores) == ["pass@4"]
 
 
-def test_unscored_samples_are_ignored(gpassk):
+def test_unscored_samples_are_ignored():
     outcomes, scored = [[1, None, 0, 1], [None, 0, 1, None]], [[1, 0, 1], [0, 1]]
-    assert gpassk.compute(predictions=outcomes, k=2) == gpassk.compute(predictions=scored, k=2)
+    assert gpassk(outcomes, k=2) == gpassk(scored, k=2)
 
     def checker(prediction, reference):
         return None if prediction == "?" else prediction == reference
 
     samples = [["a", "?", "b", "a"], ["?", "b", "a", "?"]]
-    checked = gpassk.compute(
-        predictions=samples, references=["a", "a"], check_correct_fn=checker, k=2
-    )
-    assert checked == gpassk.compute(predictions=scored, k=2)
+    checked = gpassk(samples, references=["a", "a"], check_correct_fn=checker, k=2)
+    assert checked == gpassk(scored, k=2)
     with pytest.raises(ValueError, match="k is 3, but question 1 has n = 2 scored samples"):
-        gpassk.compute(predictions=samples, references=["a", "a"], check_correct_fn=checker, k=3)
+        gpassk(samples, references=["a", "a"], check_correct_fn=checker, k=3)
     with pytest.raises(ValueError, match=r"predictions\[0\] has no scored sample"):
-        gpassk.compute(predictions=[["?"]], references=["a"], check_correct_fn=checker, k=1)
+        gpassk([["?"]], references=["a"], check_correct_fn=checker, k=1)
 
 
-def test_samples_of_a_model_have_the_scores_of_outcomes_graded_by_hand(gpassk):
+def test_samples_of_a_model_have_the_scores_of_outcomes_graded_by_hand():
     rows = datasets.Dataset.from_json(str(ROOT / "shared/at_k/samples/smollm2_warm.jsonl"))
     options = {"check_correct_fn": "numeric", "k": 1, "include": "pass@k"}
     options |= {"references": rows["reference"], "return_per_question": True}
@@ -100,8 +92,8 @@ def test_samples_of_a_model_have_the_scores_of_outcomes_graded_by_hand(gpassk):
     )
     plain = [[text for text in row if not other.search(text)] for row in rows["predictions"]]
     assert sum(map(len, plain)) > 2000
-    ours = gpassk.compute(predictions=plain, **options)["per_question"]["pass@1"]
+    ours = gpassk(plain, **options)["per_question"]["pass@1"]
     answers = zip(plain, rows["reference"], strict=True)
     assert ours == [sum(last(x) == answer for x in row) / len(row) for row, answer in answers]
-    scores = gpassk.compute(predictions=rows["predictions"], groups=rows["topic"], **options)
+    scores = gpassk(rows["predictions"], groups=rows["topic"], **options)
     assert scores["pass@1"] == pytest.approx(0.238, abs=5e-4)

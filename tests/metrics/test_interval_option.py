@@ -2,9 +2,9 @@
 
 import math
 
-import at_k
 import numpy as np
 import pytest
+from scored import bayes_at_n, compute, cons_at_k, gpassk, max_at_k, score_agg
 
 DATA = {
     "gpassk": [[1, 0, 1, 1], [0, 0, 1, 0]],
@@ -19,27 +19,15 @@ REWARDS = [[0.5, 1.0, 0.25], [2.0, 0.0, 0.75]]
 
 
 @pytest.mark.parametrize("name", DATA)
-@pytest.mark.parametrize("interval", ["questions", "auto"])
-def test_an_interval_or_clusters_without_a_confidence_are_refused(name, interval):
-    metric = at_k.load(name)
-    with pytest.raises(ValueError, match="only limits use clusters"):
-        metric.compute(predictions=DATA[name], confidence=None, clusters=["a", "b"])
-    with pytest.raises(ValueError, match="interval"):
-        metric.compute(predictions=DATA[name], confidence=None, interval=interval)
-    assert metric.compute(predictions=DATA[name], confidence=None)  # the metric is still usable
-
-
-@pytest.mark.parametrize("name", DATA)
 def test_the_default_interval_is_the_documented_one(name):
-    metric = at_k.load(name)
     options = {"predictions": DATA[name], "confidence": 0.9}
-    named = metric.compute(**options, interval=DEFAULT[name])
-    assert metric.compute(**options) == named
+    named = compute(name, **options, interval=DEFAULT[name])
+    assert compute(name, **options) == named
 
 
 @pytest.mark.parametrize("name", DATA)
 def test_auto_names_the_method_of_each_interval(name):
-    scores = at_k.load(name).compute(predictions=DATA[name], confidence=0.9, interval="auto")
+    scores = compute(name, DATA[name], confidence=0.9, interval="auto")
     keys = [key.removesuffix("_lo") for key in scores if key.endswith("_lo")]
     assert keys
     assert {scores[f"{key}_interval"] for key in keys} == {CHOSEN[name]}
@@ -56,8 +44,8 @@ def test_auto_uses_clusters_that_are_given(name, real):
     rng = np.random.default_rng(0)
     rows = rng.random((12, 6)) if real else rng.random((12, 6)) < rng.random((12, 1))
     options = {"predictions": rows.tolist(), "confidence": 0.9, "clusters": [*"aabbccddeeff"]}
-    expected = at_k.load(name).compute(**options, interval="questions")
-    scores = at_k.load(name).compute(**options, interval="auto")
+    expected = compute(name, **options, interval="questions")
+    scores = compute(name, **options, interval="auto")
     assert {key: scores[key] for key in expected} == expected
     assert {scores[key] for key in scores if key.endswith("_interval")} == {"questions"}
 
@@ -75,21 +63,21 @@ def test_auto_uses_clusters_that_are_given(name, real):
 )
 def test_a_prior_that_is_given_is_used(name, prior):
     options = {"predictions": DATA[name], "confidence": 0.9} | prior
-    posterior = at_k.load(name).compute(**options, interval="posterior")
-    by_default = at_k.load(name).compute(**options)
+    posterior = compute(name, **options, interval="posterior")
+    by_default = compute(name, **options)
     assert {key: by_default[key] for key in posterior} == posterior
     assert "posterior" in {value for key, value in by_default.items() if key.endswith("_interval")}
     with pytest.raises(ValueError, match=r"only interval='posterior' uses .+, and interval is 'sa"):
-        at_k.load(name).compute(**options, interval="sampling")
+        compute(name, **options, interval="sampling")
     with pytest.raises(ValueError, match="'questions' uses clusters: leave out one"):
-        at_k.load(name).compute(**options, clusters=["a", "b"])
+        compute(name, **options, clusters=["a", "b"])
     if name != "cons_at_k":
         with pytest.raises(ValueError, match="k is 5"):
-            at_k.load(name).compute(**options, k=5)
+            compute(name, **options, k=5)
 
 
 def test_a_score_without_a_posterior_says_so():
-    scores = at_k.load("cons_at_k").compute(predictions=[[1, 0], [0, 0]], alpha0=2, confidence=0.9)
+    scores = cons_at_k([[1, 0], [0, 0]], alpha0=2, confidence=0.9)
     assert scores["cons@2_interval"] == "none: cons@2 has no posterior"
 
 
@@ -97,8 +85,8 @@ def test_a_score_without_a_posterior_says_so():
 
 
 def test_votes_and_shares_of_correctness_have_intervals_of_the_same_questions():
-    scores = at_k.load("cons_at_k").compute(
-        predictions=[["a", "b", "a"], ["b", "b", "a"]],
+    scores = cons_at_k(
+        [["a", "b", "a"], ["b", "b", "a"]],
         references=["a", "a"],
         check_correct_fn=lambda prediction, reference: float(prediction == reference),
         confidence=0.9,
@@ -114,23 +102,23 @@ def test_votes_and_shares_of_correctness_have_intervals_of_the_same_questions():
 def test_votes_of_one_sample_each_have_an_interval_of_other_questions():
     samples, answers = [["a"], ["b"], ["a"], ["a"]], ["a", "a", "b", "a"]
     options = {"predictions": samples, "references": answers, "confidence": 0.9}
-    scores = at_k.load("cons_at_k").compute(**options)
+    scores = cons_at_k(**options)
     assert scores["vote@1_interval"] == "questions"
-    same = at_k.load("cons_at_k").compute(**options, interval="questions")
+    same = cons_at_k(**options, interval="questions")
     assert (scores["vote@1_lo"], scores["vote@1_hi"]) == (same["vote@1_lo"], same["vote@1_hi"])
 
 
 @pytest.mark.parametrize("options", [{"confidence": None}, {"interval": "posterior"}])
 def test_only_auto_says_why_a_score_has_no_interval(options):
     data = {"predictions": [["a", "b"], ["a", "a"]], "references": ["a", "b"], "confidence": 0.9}
-    scores = at_k.load("cons_at_k").compute(**data | options)
+    scores = cons_at_k(**data | options)
     assert not [key for key in scores if key.endswith("_interval")]
 
 
 @pytest.mark.parametrize("clusters", [None, ["a"]])
 def test_one_item_of_score_agg_has_the_whole_range(clusters):
     options = {"predictions": [["mostly", "partial"]], "confidence": 0.9, "clusters": clusters}
-    scores = at_k.load("score_agg").compute(**options)
+    scores = score_agg(**options)
     reason = scores.pop("score_agg_interval")
     assert reason == "none: there is one question, or one cluster of questions"
     assert scores == pytest.approx(
@@ -143,38 +131,22 @@ def test_one_item_of_score_agg_has_the_whole_range(clusters):
         }
     )
     with pytest.raises(ValueError, match="The run has no interval"):
-        at_k.load("score_agg").compute(**options, interval="questions")
+        score_agg(**options, interval="questions")
 
 
 # --- Real rewards -------------------------------------------------------------------------
 
 
 def test_bayes_at_n_of_real_rewards_is_their_mean():
-    scores = at_k.load("bayes_at_n").compute(predictions=REWARDS)
-    best = at_k.load("max_at_k").compute(predictions=REWARDS, k=1, confidence=0.95)
+    scores = bayes_at_n(REWARDS)
+    best = max_at_k(REWARDS, k=1, confidence=0.95)
     for key in ("bayes@3", "avg@3"):
         assert scores[key] == pytest.approx(np.mean(REWARDS))
         for field in ("sigma", "lo", "hi", "interval"):
             assert scores[f"{key}_{field}"] == best[f"max@1_{field}"]
     assert len(scores) == 10
-    without = at_k.load("bayes_at_n").compute(predictions=REWARDS, confidence=None)
+    without = bayes_at_n(REWARDS, confidence=None)
     assert without == {"bayes@3": scores["bayes@3"], "avg@3": scores["avg@3"]}
-
-
-@pytest.mark.parametrize("name", ["bayes_at_n", "max_at_k"])
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"interval": "posterior"}, "real rewards: pass interval='sampling'"),
-        ({"R0": [[0], [1]]}, "R0 is given, but the outcomes are real rewards"),
-        ({"categories": ["a", "b"]}, "categories is given, but the outcomes are real rewards"),
-    ],
-)
-def test_what_needs_categories_is_refused_for_real_rewards(name, options, message):
-    options = options | {"confidence": 0.9} | ({"k": 1} if name == "max_at_k" else {})
-    metric = at_k.load(name)
-    with pytest.raises(ValueError, match=message):
-        metric.compute(predictions=REWARDS, **options)
 
 
 @pytest.mark.parametrize("interval", ["sampling", "questions"])
@@ -192,10 +164,10 @@ def test_equal_scores_have_equal_limits_in_all_metrics(interval, sizes, clustere
     if len({*sizes}) > 1:  # the metrics for rewards use averages of similar n
         n, tolerance = "n", 2e-3
     scores = [
-        at_k.load("gpassk").compute(k=[1, 4], include=["pass@k", "maj@k"], **options),
-        at_k.load("cons_at_k").compute(k=[1, 4], **options),
-        at_k.load("max_at_k").compute(k=[1, 4], **options),
-        at_k.load("bayes_at_n").compute(**options),
+        gpassk(k=[1, 4], include=["pass@k", "maj@k"], **options),
+        cons_at_k(k=[1, 4], **options),
+        max_at_k(k=[1, 4], **options),
+        bayes_at_n(**options),
     ]
     for keys in (
         ["pass@1", f"avg@{n}", "max@1", f"avg@{n}"],

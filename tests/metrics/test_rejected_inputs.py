@@ -5,6 +5,7 @@ import math
 import at_k
 import numpy as np
 import pytest
+from scored import compute, gpassk
 
 METRICS = ("gpassk", "bayes_at_n", "max_at_k", "cons_at_k", "score_agg")
 TEXTS = [["a", "b", "a"], ["b", "a", "b"]]
@@ -135,11 +136,6 @@ INVALID = [
 ]
 
 
-def test_an_array_without_axes_is_refused():
-    with pytest.raises(ValueError, match="predictions is 1: give a list with the samples"):
-        at_k.load("gpassk").compute(predictions=np.array(1))
-
-
 def added_before(name: str, call: dict) -> tuple[dict, dict]:
     """Return what is added before a call that fails, and the options of the compute after it."""
     options = {"k": 2} if name in ("gpassk", "max_at_k") else {}
@@ -169,9 +165,9 @@ def test_an_invalid_input_is_an_error_and_keeps_what_was_added(name, call, messa
     if not call.keys() & {"predictions", "references", "check_correct_fn"}:
         answers = {"predictions": [[*"abcde"]] * 3, "references": [*"abc"]}
         with pytest.raises(ValueError, match=message):
-            at_k.load(name).compute(**answers, check_correct_fn=never, **call)
+            compute(name, **answers, check_correct_fn=never, **call)
     assert len(metric) == len(added["predictions"])
-    assert metric.compute(**options) == at_k.load(name).compute(**options, **added)
+    assert metric.compute(**options) == compute(name, **options, **added)
 
 
 @pytest.mark.parametrize("name", METRICS)
@@ -188,21 +184,19 @@ def test_a_checker_that_fails_keeps_what_was_added(name):
     with pytest.raises(ValueError, match=r"predictions\[0\]\[0\] raised RuntimeError"):
         metric.compute(predictions=[["x"] * 3], references=["x"], check_correct_fn=broken, **ks)
     assert len(metric) == 2
-    expected = at_k.load(name).compute(predictions=TEXTS, references=ANSWERS, **options, **ks)
+    expected = compute(name, TEXTS, references=ANSWERS, **options, **ks)
     assert metric.compute(**options, **ks) == expected
 
 
-def test_very_many_k_are_refused_before_any_score_is_computed(gpassk):
+def test_very_many_k_are_refused_before_any_score_is_computed():
     counts = {"n": [9000], "correct": [1]}
     with pytest.raises(ValueError, match=r"k has 5,000 values .* the sum can be 4,000,000 at most"):
-        gpassk.compute(predictions=counts, k=[*range(1, 5001)])
+        gpassk(counts, k=[*range(1, 5001)])
 
 
-def test_k_is_compared_with_the_samples_that_are_not_none_before_any_is_checked(gpassk):
+def test_k_is_compared_with_the_samples_that_are_not_none_before_any_is_checked():
     with pytest.raises(ValueError, match="question 0 has n = 1 scored"):
-        gpassk.compute(
-            predictions=[[None, None, "b"]], references=["a"], check_correct_fn=never, k=2
-        )
+        gpassk([[None, None, "b"]], references=["a"], check_correct_fn=never, k=2)
 
 
 def test_an_unknown_parameter_is_an_error_and_adds_nothing(gpassk):
@@ -235,4 +229,4 @@ def test_a_category_is_refused_as_a_result_of_the_checker(name, message):
         return "ab".index(prediction) * 2
 
     with pytest.raises(ValueError, match=rf"result for predictions\[0\]\[1\] {message}"):
-        at_k.load(name).compute(predictions=TEXTS, references=ANSWERS, check_correct_fn=category)
+        compute(name, TEXTS, references=ANSWERS, check_correct_fn=category)

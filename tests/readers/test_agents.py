@@ -10,6 +10,7 @@ import at_k
 import pytest
 from logs import FIXTURES, mean_of, pass_at_k_of
 from run_command import error_of, output_of, pass_at_k
+from scored import gpassk
 
 HARBOR = FIXTURES / "harbor" / "2026-11-24__10-00-00"
 SWE_BENCH = [
@@ -69,8 +70,7 @@ def test_reports_of_two_models_are_not_pooled(capsys, tmp_path):
 def test_simulations_of_tau2_give_its_pass_hat_k(capsys, name):
     # tau2 takes the mean over tasks of comb(c, k) / comb(n, k), up to the least n, here 3.
     file = FIXTURES / "tau2" / name
-    gpassk = at_k.load("gpassk")
-    scores = gpassk.compute(**at_k.read(file), k=[1, 2, 3], include=["pass^k"])
+    scores = gpassk(**at_k.read(file), k=[1, 2, 3], include=["pass^k"])
     counts = [(4, 3), (3, 1), (4, 3)]  # n and c
     assert scores["pass^1"] == pytest.approx(sum(c / n for n, c in counts) / 3)
     assert scores["pass^2"] == pytest.approx((3 / 6 + 0 + 3 / 6) / 3)

@@ -12,6 +12,7 @@ import pyarrow as pa
 import pytest
 from at_k.readers.run import read_run
 from run_command import error_of, output_of, pass_at_k, scores_of, write_json_lines
+from scored import bayes_at_n, compute, max_at_k, score_agg
 
 CATEGORIES = [[2, 5, 1], [0, 3, 5], [4, 4, 0]]
 COUNTED = {"predictions": {"counts": CATEGORIES}}
@@ -51,9 +52,8 @@ def test_columns_that_are_named_by_numbers_count_these_outcomes():
     read = at_k.read(rows_with("0.5", "-1", "2"), columns={"counts": ["2", "-1", "0.5"]})
     assert read == {"predictions": rewards}
     samples = [[-1] * a + [0.5] * b + [2] * c for a, b, c in counts]
-    metric = at_k.load("max_at_k")
-    expected = metric.compute(predictions=samples, k=3)
-    assert metric.compute(predictions=rewards, k=3) == pytest.approx(expected)
+    expected = max_at_k(samples, k=3)
+    assert max_at_k(rewards, k=3) == pytest.approx(expected)
     with pytest.raises(ValueError, match=r"two columns of the same outcome: 1, 1\.0"):
         at_k.read(rows, columns={"counts": ["1", "1.0"]})
 
@@ -62,18 +62,15 @@ def test_columns_of_verdicts_are_scored(capsys, tmp_path):
     names = ("none", "partial", "fully")
     file = write_json_lines(tmp_path / "verdicts.jsonl", rows_with(*names))
     labels = [[names[category] for category in row] for row in SAMPLES]
-    expected = at_k.load("score_agg").compute(predictions=labels)
+    expected = score_agg(labels)
     for order in itertools.permutations(names):
         assert scores_of(capsys, "score_agg", file, "--counts", *order) == pytest.approx(expected)
         flags = ("--counts", *order, "--categories", *names, *W)
-        assert scores_of(capsys, "bayes_at_n", file, *flags) == at_k.load("bayes_at_n").compute(
-            predictions=SAMPLES, w=[0, 0.5, 1]
-        )
+        assert scores_of(capsys, "bayes_at_n", file, *flags) == bayes_at_n(SAMPLES, w=[0, 0.5, 1])
     read = at_k.read(file, columns={"counts": {name: name for name in names}})
-    assert at_k.load("score_agg").compute(**read) == pytest.approx(expected)
-    assert at_k.read(file, columns={"counts": {1: "partial", 0: "none", 2: "fully"}})[
-        "predictions"
-    ] == {
+    assert score_agg(**read) == pytest.approx(expected)
+    by_number = at_k.read(file, columns={"counts": {1: "partial", 0: "none", 2: "fully"}})
+    assert by_number["predictions"] == {
         "answers": [[1, 0, 2]] * 3,
         "counts": [[5, 2, 1], [3, 0, 5], [4, 4, 0]],
     }
@@ -94,9 +91,7 @@ def test_counts_of_a_question_are_added_and_have_groups(capsys, tmp_path):
     printed = output_of(capsys, "bayes_at_n", file, *flags)
     assert printed.startswith("2 questions, 2 to 7 samples each (added from 3 rows), counted in c0")
     scores = scores_of(capsys, "bayes_at_n", file, *flags)
-    expected = at_k.load("bayes_at_n").compute(
-        predictions=[[0, 1, 1, 1, 2, 2, 2], [0, 2]], groups=["x", "y"], w=[0, 0.5, 1]
-    )
+    expected = bayes_at_n([[0, 1, 1, 1, 2, 2, 2], [0, 2]], groups=["x", "y"], w=[0, 0.5, 1])
     assert scores == expected
 
 
@@ -125,7 +120,7 @@ def test_answers_and_how_often_each_occurs_are_votes(capsys, tmp_path):
     file = write_json_lines(tmp_path / "votes.jsonl", rows_of_answers())
     flags = ("--predictions", "answer", "--references", "gold", "--counts", "count")
     for metric in ("cons_at_k", "gpassk", "max_at_k"):
-        expected = at_k.load(metric).compute(predictions=samples, references=golds, k=[1, 2, 3])
+        expected = compute(metric, samples, references=golds, k=[1, 2, 3])
         scores = scores_of(capsys, metric, file, *flags, "--k", 1, 2, 3)
         assert scores == pytest.approx(expected)
     assert "vote@3" in scores_of(capsys, "cons_at_k", file, *flags, "--k", 3)

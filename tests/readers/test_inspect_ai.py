@@ -8,6 +8,7 @@ import pytest
 from inspect_ai.log import read_eval_log
 from logs import FIXTURES, mean_of, pass_at_k_of
 from run_command import error_of, output_of
+from scored import gpassk
 
 FOLDER = FIXTURES / "inspect_ai"
 
@@ -35,7 +36,7 @@ def test_epochs_in_json_give_the_reduced_scores_of_the_log():
 def test_samples_can_be_checked_again():
     arguments = at_k.read(FOLDER / "sums.json", predictions="completion")
     assert arguments["references"] == ["3", "4", "7", "10"]
-    checked = at_k.load("gpassk").compute(**arguments, k=[1, 2, 4], include=["pass@k"])
+    checked = gpassk(**arguments, k=[1, 2, 4], include=["pass@k"])
     assert checked == pass_at_k_of(FOLDER / "sums.json")
 
 

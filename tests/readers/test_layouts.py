@@ -8,6 +8,7 @@ import pytest
 from at_k.readers.run import read_run
 from logs import pass_at_k_of
 from run_command import error_of, output_of, pass_at_k, scores_of, write_json_lines
+from scored import gpassk
 
 
 def write_json(path, content):
@@ -61,7 +62,7 @@ def test_trajectories_of_tau_bench_are_successes_at_a_reward_of_one(tmp_path):
         for task, reward in enumerate(x[trial] for x in rewards)
     ]
     file = write_json(tmp_path / "gpt-airline.json", rows)
-    scores = at_k.load("gpassk").compute(**at_k.read(file), k=[1, 2], include="pass^k")
+    scores = gpassk(**at_k.read(file), k=[1, 2], include="pass^k")
     assert scores == pytest.approx({"pass^1": 0.5, "pass^2": (1 / 3 + 0) / 2})
     with pytest.raises(ValueError, match="have the same sample: trial 0 of task_id 0"):
         at_k.read(write_json(tmp_path / "retry.json", [*rows, rows[0]]))
@@ -248,9 +249,7 @@ def test_a_submission_of_arc_has_two_attempts_of_each_test_input(tmp_path):
     }
     run = at_k.read(write_json(tmp_path / "submission.json", submission))
     assert run.ids == [("007bbfb7", "0"), ("00576224", "0"), ("00576224", "1")]
-    solved = at_k.load("gpassk").compute(
-        **run, references=[json.dumps(grids["good"])] * 3, k=2, include="pass@k"
-    )
+    solved = gpassk(**run, references=[json.dumps(grids["good"])] * 3, k=2, include="pass@k")
     assert solved == {"pass@2": pytest.approx(2 / 3)}
 
 

@@ -77,38 +77,6 @@ def test_any_column_can_identify_the_questions(capsys, tmp_path):
     assert pass_at_k(capsys, file, "--questions", "prompt", k=2) == {"pass@2": 0.5}
 
 
-@pytest.mark.parametrize(
-    ("name", "text", "flags", "message"),
-    [
-        ("a.csv", "sample\na\n", (), "Name one with --questions."),
-        ("a.csv", "id,sample\n,a\n", (), "row 0 (from 0) has no id, so the question is unknown"),
-        ("a.csv", "x,y\n1,2\n", (), "The columns are x, y."),
-        ("a.csv", "x,y\n1,2\n", (), "Name one with --predictions or --outcomes or --counts."),
-        ("a.csv", "samples\n[1 0 1]\n", (), "'[1 0 1]' is not a JSON list of samples"),
-        ("a.csv", 'samples\n"[1, 0]"\n"[1, "\n', (), "row 1 (from 0): '[1, ' is not a JSON list"),
-        ("a.csv", "samples\n\"['a' 'b']\"\n\"['a', 'b']\"\n", (), "row 0 (from 0): \"['a' 'b']\""),
-        ("a.csv", "id,sample\n1,a\n", ("--questions", "no"), "There is no column 'no'"),
-        (
-            "a.jsonl",
-            '{"samples": "a"}\n{"samples": ["a"]}',
-            (),
-            "row 0 (from 0): samples is 'a', and",
-        ),
-        ("a.jsonl", '{"samples": ["a"]}', (), "nothing to check it against"),
-        ("a.jsonl", '{"samples": ["a"], "answer": null}', (), "references[0] is None"),
-        (
-            "a.jsonl",
-            '{"outcomes": [1], "samples": ["a"]}',
-            ("--outcomes", "outcomes", "--predictions", "samples"),
-            "beside --predictions are for the votes of cons_at_k",
-        ),
-    ],
-)
-def test_rows_that_are_not_questions_are_refused(capsys, tmp_path, name, text, flags, message):
-    (tmp_path / name).write_text(text)
-    assert message in error_of(capsys, "gpassk", tmp_path / name, "--k", 1, *flags)
-
-
 def test_the_error_of_a_missing_column_names_no_flag_but_has_its_roles_and_the_columns(tmp_path):
     file = write_json_lines(tmp_path / "a.jsonl", [{"x": 1, "y": 2}])
     with pytest.raises(SelectionError) as raised:

@@ -6,6 +6,7 @@ import at_k
 import pytest
 from logs import refused
 from run_command import error_of, output_of, pass_at_k, write_json_lines
+from scored import gpassk
 
 # --- Mixtures of runs -------------------------------------------------------------------
 
@@ -106,10 +107,10 @@ def test_lists_of_the_same_question_are_merged(capsys, tmp_path):
     assert at_k.read(uneven) == {"predictions": [[1, 0, 0], [0]]}
 
 
-def test_groups_that_are_nan_in_all_rows_of_a_question_are_the_same(gpassk):
+def test_groups_that_are_nan_in_all_rows_of_a_question_are_the_same():
     rows = [{"id": "q", "correct": i, "group": math.nan} for i in (0, 1)]
     with pytest.raises(ValueError, match=r"groups\[0\] is nan: give every question a label"):
-        gpassk.compute(**at_k.read(rows, groups="group"), k=1)
+        gpassk(**at_k.read(rows, groups="group"), k=1)
 
 
 def test_rows_with_an_entry_of_their_own_are_different_questions():

@@ -143,9 +143,34 @@ def test_the_texts_of_json_are_not_converted(capsys, tmp_path):
         ("a.jsonl", '1 2"a"{}', (), "line 1: invalid JSON: Another value begins in the same line"),
         ("a.csv", "# of a run\nid,correct\n", (), "If lines above the table are its title or comm"),
         ("a.jsonl", '{"samples": ["a"]}', ("--split", "test"), "config and split apply to"),
+        # rows that are no questions
+        ("a.csv", "sample\na\n", (), "Name one with --questions."),
+        ("a.csv", "id,sample\n,a\n", (), "row 0 (from 0) has no id, so the question is unknown"),
+        ("a.csv", "x,y\n1,2\n", (), "The columns are x, y."),
+        ("a.csv", "x,y\n1,2\n", (), "Name one with --predictions or --outcomes or --counts."),
+        ("a.csv", "samples\n[1 0 1]\n", (), "'[1 0 1]' is not a JSON list of samples"),
+        ("a.csv", 'samples\n"[1, 0]"\n"[1, "\n', (), "row 1 (from 0): '[1, ' is not a JSON list"),
+        ("a.csv", "samples\n\"['a' 'b']\"\n\"['a', 'b']\"\n", (), "row 0 (from 0): \"['a' 'b']\""),
+        ("a.csv", "id,sample\n1,a\n", ("--questions", "no"), "There is no column 'no'"),
+        (
+            "a.jsonl",
+            '{"samples": "a"}\n{"samples": ["a"]}',
+            (),
+            "row 0 (from 0): samples is 'a', and",
+        ),
+        ("a.jsonl", '{"samples": ["a"]}', (), "nothing to check it against"),
+        ("a.jsonl", '{"samples": ["a"], "answer": null}', (), "references[0] is None"),
+        (
+            "a.jsonl",
+            '{"outcomes": [1], "samples": ["a"]}',
+            ("--outcomes", "outcomes", "--predictions", "samples"),
+            "beside --predictions are for the votes of cons_at_k",
+        ),
     ],
 )
-def test_an_unreadable_file_is_an_error_with_its_line(capsys, tmp_path, name, text, flags, message):
+def test_a_file_that_cannot_be_read_is_an_error_with_its_line_or_row(
+    capsys, tmp_path, name, text, flags, message
+):
     (tmp_path / name).write_text(text)
     assert message in error_of(capsys, "gpassk", tmp_path / name, "--k", 1, *flags)
 

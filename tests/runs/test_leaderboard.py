@@ -12,6 +12,7 @@ import pytest
 from at_k.runs.differences import Simultaneous, studentized_range_tail
 from at_k.runs.leaderboard import letters, ranks
 from scipy.stats import norm, studentized_range
+from scored import cons_at_k
 
 
 def some_runs(number: int, seed: int = 0, questions: int = 40, samples: int = 8) -> dict:
@@ -95,7 +96,7 @@ def test_votes_are_compared_from_answers_and_references(interval):
     runs = {"x": answered(0, 0.3), "y": answered(1, 0.6)}
     board = at_k.leaderboard(runs, "vote@k", interval=interval)
     for name, run in runs.items():
-        alone = at_k.load("cons_at_k").compute(**run, k=6, confidence=0.95, interval=interval)
+        alone = cons_at_k(**run, k=6, confidence=0.95, interval=interval)
         row = rows_of(board, "vote@6")[name]
         expected = [alone[f"vote@6{suffix}"] for suffix in ("", "_lo", "_hi")]
         assert [row["score"], row["lo"], row["hi"]] == pytest.approx(expected, abs=1e-12)
@@ -261,27 +262,3 @@ def test_references_are_numbers_in_one_run_and_texts_in_another():
     runs["of CSV"]["references"] = ["4", "b"]
     with pytest.raises(ValueError, match=r"Question 0 has the reference 3 in of JSON and '4' in"):
         at_k.leaderboard(runs, k=1, check_correct_fn=lambda x, reference: x == str(reference))
-
-
-SAME = {"x": [[1, 0]], "y": [[1, 0]]}
-OTHERS = {"y": {"predictions": [["a"], ["b"]], "references": ["a", "c"]}}
-ANSWERS: dict = {"x": {"predictions": [["a"], ["b"]], "references": ["a", "b"]}, "y": [[1], [0]]}
-
-
-@pytest.mark.parametrize(
-    ("runs", "options", "message"),
-    [
-        ({"x": [[1, 0]]}, {}, "needs two runs or more, and runs has 1"),
-        ([[[1, 0]], [[1, 0]]], {}, "give a dict from names to runs"),
-        ({"x": [[1, 0]], 3: [[1, 0]]}, {}, "runs has the name 3"),
-        (SAME, {"metric": "avg@N", "k": 1}, "leave k out"),
-        (SAME, {"metric": "vote@k"}, "x: vote@k needs answers"),
-        (SAME, {"metric": "bayes@N", "interval": "questions"}, "with interval='posterior'"),
-        (SAME, {"check_correct_fn": "numeric"}, "no run has references"),
-        (ANSWERS, {"metric": "vote@k", "interval": "sampling"}, "x: one sample of each question"),
-        (ANSWERS | OTHERS, {}, "Question 1 has the reference 'b' in x and 'c' in y"),
-    ],
-)
-def test_invalid_input_names_the_run(runs, options, message):
-    with pytest.raises(ValueError, match=re.escape(message)):
-        at_k.leaderboard(runs, **options)

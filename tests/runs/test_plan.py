@@ -15,9 +15,9 @@ from at_k.intervals.sampling import SamplingIntervals
 from at_k.runs import designs
 from at_k.scores.checker_rates import estimator
 from scipy.stats import binom, norm
+from scored import gpassk
 
 UNIFORM = ((np.arange(1000) + 0.5) / 1000).tolist()
-LABELLED = {"predictions": [[1, 0]] * 60, "labels": [[1, 0]] * 60}
 PILOT = [[0, 1, 1, 0], [1, 1, 1, 1], [0, 0, 1, 0], [0, 0, 0, 0], [1, 1, 0, 1]]
 
 
@@ -185,29 +185,6 @@ def test_the_cheapest_design_has_at_most_the_given_number_of_questions():
 # --- Errors -------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("given", "message"),
-    [
-        ({}, r"Give a pilot run or .*, such as rates=\[0.2, 0.8\]"),
-        ({"R": PILOT, "rates": [0.5]}, "not both"),
-        ({"R": [[1], [0]]}, "R has one sample of each question"),
-        ({"R": PILOT, "k": 4, "samples": [8, 3]}, r"samples\[1\] is 3: give integers from 4"),
-        ({"R": PILOT, "questions": [10.5]}, r"questions\[0\] is 10.5"),
-        ({"rates": [0.5, 1.5]}, r"rates\[1\] is 1.5: a success rate is a number from 0 to 1"),
-        ({"rates": [0.5], "half_width": 0.1, "difference": 0.1}, "give one of them"),
-        ({"rates": [0.5], "power": 1}, "power is 1: give a probability from 0.5"),
-        ({"rates": [0.5], "sample_cost": -1}, "sample_cost is -1"),
-        ({"rates": [0.5], "metric": "vote@k"}, "metric has 'vote@k', which is none of G-Pass@k"),
-        ({"rates": [0.5], "interval": "posterior"}, "interval has 'posterior'"),
-        ({"rates": [0.5], "question_weights": [1]}, "those of a pilot run"),
-        ({"R": LABELLED}, "has labels, and a plan is not corrected .*: leave out the labels"),
-    ],
-)
-def test_invalid_parameters_are_refused(given, message):
-    with pytest.raises(ValueError, match=message):
-        at_k.plan(**given)
-
-
 @pytest.mark.parametrize("goal", [{"difference": 0.01}, {"half_width": 0.02}])
 def test_rates_and_scores_at_a_limit_have_plans_that_take_few_steps(monkeypatch, goal):
     steps, precision = [], designs.Design.precision
@@ -238,7 +215,7 @@ def test_a_plan_with_weights_has_the_half_width_of_such_a_run(kind, metric):
     ]
     for way in ways:
         options: dict[str, Any] = {"k": 2, "include": metric, "interval": kind, "confidence": 0.95}
-        result = at_k.load("gpassk").compute(predictions=rows, **options, **way)
+        result = gpassk(rows, **options, **way)
         key = metric.replace("k", "2")
         width = (result[f"{key}_hi"] - result[f"{key}_lo"]) / 2
         plan = at_k.plan(rows, metric, k=2, questions=150, samples=8, **way)

@@ -17,7 +17,6 @@ from at_k.core.credits import (
 from at_k.core.score import Score
 from at_k.scores.checker_rates import (
     CheckerRates,
-    check_rates,
     corrected_credits,
     require_correction,
 )
@@ -86,22 +85,6 @@ def test_pass_at_k_and_pass_hat_k_have_closed_forms(k):
 def test_a_checker_that_never_errs_changes_nothing():
     for score in SCORES:
         assert corrected_credits(score(7), CheckerRates()) == (0.0, pytest.approx(score(7)))
-
-
-@pytest.mark.parametrize(
-    ("rates", "message"),
-    [
-        ((0.5, 0.5), "says nothing about the samples"),
-        ((0.2, 0.7), "says nothing about the samples"),
-        ((0.9,), "give the true-positive and the false-positive rate"),
-        ((1.2, 0.1), r"checker_rates\[0\] is 1.2"),
-        ((0.9, None), r"checker_rates\[1\] is None"),
-        ("ab", "checker_rates"),
-    ],
-)
-def test_invalid_rates_are_refused(rates, message):
-    with pytest.raises(ValueError, match=message):
-        check_rates(rates)
 
 
 def test_a_correction_that_leaves_nothing_is_refused():

@@ -1,5 +1,6 @@
-"""Counts of millions of samples: the time depends on the distinct counts, and digits are exact."""
+"""Large inputs: digits are exact, and memory and steps grow about linearly. No clock is read."""
 
+import tracemalloc
 from fractions import Fraction
 from math import comb
 
@@ -7,30 +8,20 @@ import at_k
 import numpy as np
 import pytest
 from at_k import Counts
-from at_k.scores.distributions import pmf
+from at_k.core import votes
+from at_k.core.choice import IntervalOptions
+from at_k.core.credits import above_half, area_under_pass, majority
+from at_k.core.rewards import category_rewards, real_rewards
+from at_k.core.samples import Samples, read_outcomes
+from at_k.core.votes import AnswerCounts, vote_at_k
+from at_k.intervals.reward_family import max_intervals
+from at_k.intervals.reward_levels import LevelDistributions
+from at_k.scores import distributions
+from at_k.scores.distributions import credit_covariances, pmf
+from exact import hypergeometric_mean, posterior_mean, values_of
 from hypothesis import given
 from hypothesis import strategies as st
-
-
-def exact(n, c, k, credit):
-    """Return the mean credit of all subsets of k samples, by the number of correct ones in it."""
-    ways = sum(comb(c, j) * comb(n - c, k - j) * credit(j) for j in range(k + 1))
-    return Fraction(ways, comb(n, k))
-
-
-def exact_of_posterior(n, c, k, credit):
-    """Return the posterior mean with a uniform prior."""
-    total = Fraction(0)
-    for j in range(k + 1):
-        ways = Fraction(comb(k, j))
-        for i in range(j):
-            ways *= c + 1 + i
-        for i in range(k - j):
-            ways *= n - c + 1 + i
-        for i in range(k):
-            ways /= n + 2 + i
-        total += ways * credit(j)
-    return total
+from scored import gpassk
 
 
 @given(data=st.data())
@@ -39,17 +30,17 @@ def test_scores_of_large_counts_are_exact(data):
     near_a_limit = st.integers(0, 30)
     c = data.draw(st.one_of(st.integers(0, n), near_a_limit, near_a_limit.map(lambda x: n - x)))
     k = data.draw(st.integers(1, 40))
-    credits = {
-        "pass_at_k": lambda j: int(j > 0),
-        "pass_hat_k": lambda j: int(j == k),
-        "maj_at_k": lambda j: int(2 * j > k),
-    }
-    for name, credit in credits.items():
-        score = getattr(at_k, name)(Counts([n], [c]), k)
-        expected = exact(n, c, k, credit)
+    for function, name in (
+        ("pass_at_k", "pass@k"),
+        ("pass_hat_k", "pass^k"),
+        ("maj_at_k", "maj@k"),
+    ):
+        values = values_of(name, k)
+        score = getattr(at_k, function)(Counts([n], [c]), k)
+        expected = hypergeometric_mean(n, c, values)
         assert score == pytest.approx(float(expected), rel=1e-13, abs=1e-300)
-        mu = getattr(at_k, f"{name}_ci")(Counts([n], [c]), k, bounds=None)[0]
-        assert mu == pytest.approx(float(exact_of_posterior(n, c, k, credit)), rel=1e-14)
+        mu = getattr(at_k, f"{function}_ci")(Counts([n], [c]), k, bounds=None)[0]
+        assert mu == pytest.approx(float(posterior_mean(n, c, (1, 1), values)), rel=1e-14)
 
 
 @given(data=st.data())
@@ -77,12 +68,12 @@ def test_large_and_small_counts_of_one_run_agree_with_each_alone():
     assert together == pytest.approx(sum(alone) / 4, rel=1e-15)
 
 
-def test_an_interval_that_would_take_too_long_is_refused_with_the_question(gpassk):
+def test_an_interval_that_would_take_too_long_is_refused_with_the_question():
     counts = {"n": [8, 10**6 + 1], "correct": [3, 10]}
     options = {"predictions": counts, "k": 2, "include": "pass@k", "confidence": 0.95}
     with pytest.raises(ValueError, match="Question 1 has n = 1000001 samples: only the interval"):
-        gpassk.compute(**options)
-    assert gpassk.compute(**options, interval="posterior")["pass@2_sigma"] > 0
+        gpassk(**options)
+    assert gpassk(**options, interval="posterior")["pass@2_sigma"] > 0
 
 
 def test_tails_of_large_counts_are_exact():
@@ -108,3 +99,108 @@ def test_pmf_of_large_k_is_accurate(n, c, k):
     for j in [*likely[:: len(likely) // 5 + 1].tolist(), int(likely[-1])]:
         expected = Fraction(comb(c + j, j) * comb(n - c + k - j, k - j), comb(n + 1 + k, k))
         assert cells[j] == pytest.approx(float(expected), rel=1e-13)
+
+
+# --- Memory and steps -------------------------------------------------------------------
+
+
+def peak_bytes(call) -> int:
+    """Return the largest memory that a call allocates beside what it was given."""
+    tracemalloc.start()
+    try:
+        call()
+        return tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+
+
+def sizes_of_results(monkeypatch, module, name: str, size=len) -> list[int]:
+    """Return a list that the number of entries of each result of a function is added to."""
+    sizes, function = [], getattr(module, name)
+
+    def counted(*args, **options):
+        result = function(*args, **options)
+        sizes.append(size(result))
+        return result
+
+    monkeypatch.setattr(module, name, counted)
+    return sizes
+
+
+def test_one_question_with_many_rewards_needs_memory_for_its_rewards_only():
+    rng = np.random.default_rng(0)
+    rows = [rng.normal(size=8).tolist() for _ in range(2000)] + [rng.normal(size=20_000).tolist()]
+    outcomes = read_outcomes(rows)
+    of_4 = real_rewards(outcomes).max_of(4)
+    assert peak_bytes(lambda: real_rewards(outcomes).max_of(4)) < 30e6  # not 2000 x 20,000 doubles
+    for question in (0, 2000):
+        alone = real_rewards(read_outcomes([rows[question]])).max_of(4)
+        assert of_4[question] == pytest.approx(alone[0], rel=1e-15)
+
+
+def test_categories_are_counted_with_a_few_bytes_for_each_sample():
+    values = np.random.default_rng(0).integers(0, 3, 20_000_000, dtype=np.int8)
+    outcomes = Samples(values, np.array([3, 7_000_000, 12_999_997]))
+    counts = []
+    assert peak_bytes(lambda: counts.append(outcomes.category_counts(3))) < 12 * values.nbytes
+    assert (counts[0].sum(axis=0) == np.bincount(values)).all()
+    assert (counts[0].sum(axis=1) == outcomes.sizes).all()
+
+
+def test_groups_with_equal_counts_have_their_interval_computed_once(monkeypatch):
+    R = np.random.default_rng(0).integers(0, 3, (200, 2))
+    none = np.zeros((200, 3), dtype=np.int64)
+    rewards = category_rewards(read_outcomes(R), np.array([0.0, 0.5, 1.0]), none)
+    fits = sizes_of_results(monkeypatch, LevelDistributions, "likelihood")
+    _, method = max_intervals(rewards, {"max@1": 1}, IntervalOptions())
+    for questions in (np.arange(200), *np.arange(200)[:, None]):
+        method.intervals(questions, 0.95)
+    assert len(fits) < 20  # not 201
+
+
+@pytest.mark.parametrize("credits", [majority, above_half, area_under_pass])
+def test_posterior_covariance_takes_few_nodes_for_each_k(monkeypatch, credits):
+    nodes = sizes_of_results(monkeypatch, distributions, "_beta_weights", np.size)
+    for k in (500, 20_000):
+        pair = credits(k), credits(k)
+        credit_covariances(np.array([k]), np.array([k // 3]), [pair], (1.0, 1.0))
+    assert max(nodes) <= 2048
+
+
+def test_vote_of_many_different_answers_takes_answers_times_k_steps(monkeypatch):
+    cells = sizes_of_results(monkeypatch, votes, "_multiply_truncated")
+    shapes = []
+
+    def nodes_of(number):
+        shapes.append(number)
+        return [(0.5, 1.0)] * number
+
+    monkeypatch.setattr(votes, "gauss_legendre", nodes_of)
+    (vote,) = vote_at_k([AnswerCounts((1,), (1,) * 399, 0)], 200)
+    assert vote == pytest.approx(1 / 400, rel=1e-12)  # all answers have equal chances
+    assert {*cells} == {1}  # one polynomial
+    assert not shapes  # no quadrature
+
+
+def test_vote_that_would_take_hours_is_refused_before_it_starts(monkeypatch):
+    monkeypatch.setattr(votes, "vote_probability", None)
+    counts = [AnswerCounts((3,), (2,), 0), AnswerCounts((5000,), (3000, 2000), 0)]
+    with pytest.raises(ValueError, match="vote@5000 of question 1, which has 3 answers, needs"):
+        vote_at_k(counts, np.array([2, 5000]))
+
+
+def test_groups_of_a_large_run_do_not_each_cost_the_whole_run(monkeypatch):
+    metric, bincount, cells = at_k.load("max_at_k"), np.bincount, []
+
+    def counted(*args, **options):
+        cells.append(bincount(*args, **options))
+        return cells[-1]
+
+    monkeypatch.setattr(np, "bincount", counted)
+    numbers = []
+    for questions in (100, 400):
+        cells.clear()
+        rewards = np.random.default_rng(0).normal(size=(questions, 3))
+        metric.compute(predictions=rewards, k=2, groups=[str(i // 2) for i in range(questions)])
+        numbers.append(sum(each.size for each in cells))
+    assert numbers[1] < 6 * numbers[0]

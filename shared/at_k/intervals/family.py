@@ -69,13 +69,14 @@ class Candidates(NamedTuple):
         statistics: the statistics of the questions of each n.
         complete: whether the distributions include every possible one.
         scores: (J, e) extrapolated scores on the scale: a score is offset + scale x this.
-        offset, scale: those of all scores.
+        offset: (e,) offset of each score.
+        scale: scale of all scores.
     """
 
     statistics: list[Statistics]
     complete: bool
     scores: np.ndarray
-    offset: float = 0.0
+    offset: np.ndarray | float = 0.0
     scale: float = 1.0
 
 

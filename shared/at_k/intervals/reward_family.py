@@ -51,11 +51,6 @@ def max_intervals(
     observed = {key: k for key, k in ks.items() if k <= rewards.n.min()}
     beyond = {key: k for key, k in ks.items() if key not in observed}
     extrapolated = ks if options.method == "hierarchical" else beyond
-    if extrapolated and isinstance(rewards, RankedRewards):
-        raise ValueError(
-            "interval='hierarchical' is for k > n, which samples of real rewards do not show: give "
-            "interval='sampling' or 'questions'."
-        )
     family = RewardFamily(rewards, observed, extrapolated, ranges, options.weights)
     points = with_extrapolated(max_scores(rewards, observed), family, ks)
     return points, family_intervals(family, options)
@@ -131,28 +126,49 @@ class RewardFamily(Family):
         return result
 
     def extrapolate(self, fit: Fit) -> np.ndarray:
-        """Return the posterior means of the V distinct counts of a group, (V, e).
+        """Return the posterior means of the V distinct counts of a group, (V, e)."""
+        is_real = isinstance(self._rewards, RankedRewards)
+        means = self._means_of_fit(fit) if is_real else self._means_of_levels(fit.multiplicity)
+        return np.clip(means, *fit.bounds)
 
-        The mean of Max@k is the lowest reward plus, for each higher level, its distance from the
-        level below times the pass@k of samples that reach it.
+    def _means_of_levels(self, multiplicity: np.ndarray) -> np.ndarray:
+        """Return posterior means of Max@k of categories, (V, e).
+
+        It is the lowest reward plus, for each higher level, its distance from the level below times
+        the pass@k of samples that reach it.
         """
         levels, counts = counts_by_level(self._rewards)
-        used = fit.multiplicity > 0
-        counts, numbers = counts[used], fit.multiplicity[used]
+        counts, numbers = counts[multiplicity > 0], multiplicity[multiplicity > 0]
         n, above = counts.sum(axis=1), np.cumsum(counts[:, ::-1], axis=1)[:, ::-1]
         scores = scores_with_ends([any_correct(k) for k in self._extrapolated_ks])
         means = np.full((len(counts), len(self._extrapolated_ks)), float(levels[0]))
         for level, gap in enumerate(np.diff(levels), start=1):
             means += gap * extrapolated_scores(n, above[:, level], numbers, scores)
-        return np.clip(means, *fit.bounds)
+        return means
+
+    def _means_of_fit(self, fit: Fit) -> np.ndarray:
+        """Return posterior means of Max@k of real rewards, (V, e)."""
+        fitted = fit.prior
+        if fitted is None:  # all rewards are equal
+            used = fit.multiplicity > 0
+            return np.full(
+                (used.sum(), len(self._extrapolated_ks)), self._rewards.ranges[used][0, 0]
+            )
+        levels = fitted.samples.levels
+        values = [fitted.distributions.max_mean(k) for k in self._extrapolated_ks]
+        scaled = fitted.posterior_means(np.transpose(values))
+        means = levels[0] + (levels[-1] - levels[0]) * scaled
+        return means + fitted.samples.binning_bias(self._extrapolated_ks)
 
     def coherent_means(self, means: np.ndarray, multiplicity: np.ndarray) -> np.ndarray:
         """Raise the means for k > n to at least the unbiased Max@n of the group; return (e,) means.
 
         n is the smallest number of samples of a question, and `multiplicity`, (U,), is that of the
-        group.
+        group. Means of real rewards, which are not categories, are returned unchanged.
         """
         ks, least = np.array(self._extrapolated_ks), int(self.n.min())
+        if isinstance(self._rewards, RankedRewards) or (ks <= least).all():
+            return means
         unbiased = float(multiplicity @ self._rewards.max_of(least) / multiplicity.sum())
         return np.where(ks > least, np.maximum(means, unbiased), means)
 
@@ -174,9 +190,11 @@ class RewardFamily(Family):
         finer = LevelDistributions(log_odds, samples.gaps)
         statistics = [self._statistics(fitted, n, finer) for n in fitted.sizes]
         values = [finer.max_mean(k) for k in self._extrapolated_ks]
-        low, high = samples.levels[[0, -1]].tolist()
-        scores = np.transpose(values)
-        return Candidates(statistics, complete=False, scores=scores, offset=low, scale=high - low)
+        low, high = samples.levels[[0, -1]]
+        bias, weights = samples.binning_bias(self._extrapolated_ks), samples.multiplicity
+        offset = low + weights @ bias / weights.sum()
+        scores, scale = np.transpose(values), float(high - low)
+        return Candidates(statistics, complete=False, scores=scores, offset=offset, scale=scale)
 
     def _statistics(self, fitted: FittedRewards, n: int, finer: LevelDistributions) -> Statistics:
         """Return statistics of the questions whose `typical_n` is n: Max@j for several j.
@@ -185,8 +203,7 @@ class RewardFamily(Family):
         expected values.
         """
         samples, has_n = fitted.samples, fitted.samples.typical_n == n
-        at_most = np.cumsum(samples.counts[has_n], axis=1)
-        rewards = Rewards(np.arange(len(at_most)), samples.scaled, at_most)
+        rewards = samples.at_levels(samples.scaled, has_n)
         multiplicity = samples.multiplicity[has_n]
         questions, prior = multiplicity.sum().item(), fitted.estimates[0][n]
         prior = prior / prior.sum()

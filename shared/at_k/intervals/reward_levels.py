@@ -55,7 +55,7 @@ def leveled_samples(rewards: Rewards, multiplicity: np.ndarray) -> LeveledSample
     levels, counts = _levels_and_counts(group_rewards)
     if len(levels) == 1:
         return None
-    return LeveledSamples(levels, counts, multiplicity[rows])
+    return LeveledSamples(levels, counts, multiplicity[rows], group_rewards)
 
 
 def _levels_and_counts(rewards: Rewards) -> tuple[np.ndarray, np.ndarray]:
@@ -88,11 +88,13 @@ class LeveledSamples:
         levels: (L,) rewards, ascending, two or more.
         counts: (U, L) numbers of samples at each level, for U distinct questions.
         multiplicity: (U,) number of questions of the group for each of these.
+        rewards: the rewards of the same samples, before close ones share a level.
     """
 
     levels: np.ndarray
     counts: np.ndarray
     multiplicity: np.ndarray
+    rewards: Rewards
 
     @cached_property
     def gaps(self) -> np.ndarray:
@@ -116,6 +118,20 @@ class LeveledSamples:
         questions = np.bincount(octave, self.multiplicity)[octave]  # not always integers
         inverse = np.bincount(octave, self.multiplicity / n)[octave]
         return np.rint(questions / inverse).astype(np.int64)
+
+    def at_levels(self, levels: np.ndarray, rows: np.ndarray | slice = slice(None)) -> Rewards:
+        """Return the samples of some rows as rewards, with (L,) `levels` in place of their own."""
+        at_most = np.cumsum(self.counts[rows], axis=1)
+        return Rewards(np.arange(len(at_most)), levels, at_most)
+
+    def binning_bias(self, ks: Sequence[int]) -> np.ndarray:
+        """Return Max@k of the rewards minus Max@k of their levels for e values of k, (U, e).
+
+        For k above the smallest n, the difference is that at the smallest n.
+        """
+        binned, least = self.at_levels(self.levels), int(self.rewards.sizes.min())
+        observed = [min(k, least) for k in ks]
+        return np.transpose([self.rewards.max_of(k) - binned.max_of(k) for k in observed])
 
     def fit(self) -> FittedRewards:
         """Return the distributions of the grid with one or two estimates of the prior over them.
@@ -306,6 +322,15 @@ class FittedRewards:
         observed = samples.sum_of_changes(k)
         known = np.minimum(observed, expected) > 1e-12
         return np.maximum(np.where(known, observed / np.maximum(expected, 1e-300), 1.0), 1.0)
+
+    def posterior_means(self, values: np.ndarray) -> np.ndarray:
+        """Return posterior means of (J, e) values for each distinct question, (U, e)."""
+        means = []
+        for start in range(0, len(self.samples.counts), _COUNTS_AT_ONCE):
+            counts = self.samples.counts[start : start + _COUNTS_AT_ONCE]
+            weight = self.distributions.likelihood(counts) * self.priors[0]
+            means.append(weight @ values / weight.sum(axis=1, keepdims=True))
+        return np.concatenate(means)
 
 
 # --- Distributions ------------------------------------------------------------------------
