@@ -132,6 +132,12 @@ class PlanOptions(ComparisonOptions):
             raise ValueError(f"{given} are both given: give one of them.")
 
     @property
+    def given_for_questions(self) -> list[Any]:
+        """Return the groups, clusters and weights of questions that are given."""
+        given = (self.groups, self.clusters, self.question_weights)
+        return [labels for labels in given if labels is not None]
+
+    @property
     def wanted(self) -> tuple[str, float] | None:
         """Return the name and the largest value of the wanted precision; None if there is none.
 
@@ -290,10 +296,7 @@ def plan_for(run: Run | None, options: PlanOptions) -> dict[str, Any]:
     """Return the dict that `at_k.plan` returns, for a graded pilot run, or None for no run."""
     if run is not None:
         options = options.for_samples({run.name: run.outcomes.n})
-    elif options.average != "questions" or any(
-        labels is not None
-        for labels in (options.question_weights, options.groups, options.clusters)
-    ):
+    elif options.average != "questions" or options.given_for_questions:
         raise ValueError("Groups, clusters and weights of questions are those of a pilot run.")
     if run is not None and run.errors != Errors():
         raise ValueError(
