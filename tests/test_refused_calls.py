@@ -64,6 +64,7 @@ pass_at_k/pass_at_k_ci(7, 1) >> R is 7
 pass_at_k/pass_at_k_ci("01", 1) >> R is '01'
 pass_at_k/pass_at_k_ci(np.array([["a"]]), 1) >> R[0][0] is 'a'
 pass_at_k([[None]], 1) >> R[0] has no scored sample
+compare(np.ma.array([[1, 0]] * 3, mask=True), ROWS) >> R_a[0] has no scored sample
 gpassk(np.array(1)) >> predictions is 1: give a list with the samples
 """
 FUNCTIONS = """
@@ -98,7 +99,6 @@ tailpass(TWO, 2, prior=[1, 2, 3]) >> prior has the shape (3,): give a number, 2 
 tailpass(TWO, 2, prior=0) >> prior is 0.0
 tailpass(TWO, 10_000) >> too many for a posterior
 tailpass([[0, 1]], 2).linear([1]) >> weights has 1 entries with the sum 1: give 2 weights
-auc_at_k_ci(Counts([10**6], [3 * 10**5]), 10**6) >> k = 1000000 needs | give a smaller k, or inter
 bayes([[0.5]]) >> one real reward, which shows no variation
 max_at_k_ci([[0.5, 0.25]], 3) >> k is 3, but question 0 has n = 2
 bayes([[0.5, 0.25]], None, [[1]]) >> R0 is given

@@ -141,7 +141,7 @@ def test_a_closed_pipe_is_not_an_error(tmp_path):
 
 def test_the_demo_shows_both_temperatures_side_by_side(capsys):
     printed = output_of(capsys, "demo")
-    assert "  pass^4                   0.276    0.026      -0.250\n" in printed
+    assert "  pass^4                   0.275    0.026      -0.250\n" in printed
     assert "  pass@32                  0.649    0.819      +0.170\n" in printed
 
 

@@ -45,7 +45,7 @@ NO_SUCH = "no command 'gpasssk'. Did you mean 'gpassk'? The commands are bayes_a
 LISTS = "--help` lists the flags, and which take several values"
 COLUMNS = "The columns are id, k, prediction, 'k=1'. Name one with"
 NEGATIVE = (
-    "Question 0, sample 1 is -1: an outcome is 0 or False if incorrect|(max_at_k and bayes_at_n "
+    "Question 0, sample 1 is -1.0: an outcome is 0 or False if incorrect|(max_at_k and bayes_at_n "
     "take graded scores and rewards, as floats such as|--correct-at-least, of at_k.read in Python"
 )
 
@@ -78,7 +78,6 @@ plan texts --k 1 >> {NOTHING}{NAME_IT}
 max_at_k rewards >> with --references. Or name outcomes with --outcomes. Question 0
 bayes_at_n rewards >> with --references. Or name outcomes with --outcomes. Question 0
 gpassk negative >> {NEGATIVE}
-max_at_k negative >> {NEGATIVE}
 max_at_k flags --picked-by absent >> {COLUMNS} --picked-by.
 cons_at_k flags --vote-weights absent >> {COLUMNS} --vote-weights.
 max_at_k flags --references absent >> {COLUMNS} --references.

@@ -107,7 +107,7 @@ EXTRAPOLATED = "gpassk missing --missing drop --k 3 4 5 --include pass@k --confi
 @pytest.mark.parametrize(
     ("words", "texts", "absent"),
     [
-        (f"{VOTES} 8", "numeric, vote@8 is 49.1 % (95 % confidence interval", "cons@8 is"),
+        (f"{VOTES} 8", "numeric, vote@8 is 49.4 % (95 % confidence interval", "cons@8 is"),
         (f"{VOTES} 32", "cons@32 is", "cons@32: more than"),  # k = n
         ("gpassk samples --check-correct-fn mine:again", "against answer with partial", "hm"),
         (CLUSTERS, "4 samples each", "cluster"),

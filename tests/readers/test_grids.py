@@ -214,6 +214,8 @@ def test_large_tables_are_read_whole(monkeypatch, tmp_path, encoding):
         # a first row of values
         ("0.5,1,0.25\n1,0,0.75", 2),
         ("0,1\n1,0", 2),
+        ("0,1,1,0\n1,1,0,0", 2),
+        ("1,1,2\n1,2,2", 2),
         ("2,1\n1,2", 2),
         ("true,false,1\n1,0,true", 2),
         ("0,5 1\n1 0", 2),

@@ -198,7 +198,7 @@ _CONNECTED = re.compile(  # A number that touches such a text does not stand alo
     |{_FACTOR}|[(\[{{]\s?{_N}(?:\s?,(?!\d{{3}}(?!\d))\s?{_N})+|\}}\{{{_N}            # (3, 4)
     |(?<=\d)(?::\d+|\s?[ap]\.?m\b)|\b(?:past|quarter\sto)\s{_N}|\so'clock  # 3:30, half past 3
     |(?<=\d)\s(?-i:{_MONTH})(?:\s{_N})?\b|\b(?-i:{_MONTH})\s\d\d?\b(?:,\s{_N})?  # 4 July 1776
-    |(?<=\d)\s?[-+*\u00d7÷]\s*\Z                                           # 3 *, cut off
+    |(?<=\d)\s?[+*\u00d7÷]\s*\Z                                            # 3 *, cut off
     |\b(?:between|entre|zwischen)\s\S+\s(?:and|et|und|y)\s{_N}
     |(?<=[\d%])(?:\s[^\W\d_]+){{0,2}}\s(?:and|or|und|oder|et|ou|y|o)\s{_N}      # 2 days and 3 hours
     |(?<=\d)\s(?:to|in(?!\s(?:1[5-9]|20)\d\d\b)|bis|à|a)\s{_N}                # 3 in 4

@@ -189,19 +189,19 @@ def _numbered_columns(names: Sequence[str]) -> dict[str, list[str]]:
 
     Such names are 1, 2, .. or sample_1, sample_2, .., with numbers from 0 or 1.
     """
-    numbered: dict[str, dict[str, int]] = {}  # the number in each name, by text and name
+    numbered: dict[str, list[tuple[int, str]]] = {}  # the number and the name, by text
     for name in names:
         match = re.fullmatch(r"([a-z_ ]*?)[ _-]?(\d{1,5})", name.strip().lower())
         if match and match[1] in _NUMBERED:
-            numbered.setdefault(match[1], {})[name] = int(match[2])
+            numbered.setdefault(match[1], []).append((int(match[2]), name))
     columns = {}
-    for text, number_of in numbered.items():
-        numbers = list(number_of.values())
+    for text, pairs in numbered.items():
+        numbers, samples = map(list, zip(*pairs, strict=True))
         in_order = numbers in ([*range(len(numbers))], [*range(1, len(numbers) + 1)])
         # Rewards such as 1, 0.5, 0.25 and outcomes such as 0, 1 are numbers too.
-        words = set(map(word, {*names} - number_of.keys()))
+        words = set(map(word, {*names} - {*samples}))
         if in_order and (text or words <= {""} or not _USUAL.isdisjoint(words)):
-            columns[text] = list(number_of)
+            columns[text] = samples
     return columns
 
 

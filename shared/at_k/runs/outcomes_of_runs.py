@@ -178,7 +178,7 @@ def naming_questions(source: Any) -> Iterator[None]:
     try:
         yield
     except InputError as error:
-        place, ids = error.place, getattr(source, "ids", None) or ()
+        place, ids = error.place, _ids_of(source) or ()
         if place is None or place.question >= len(ids):
             raise
         entry, column = short(ids[place.question]), source.columns["questions"]
@@ -200,7 +200,7 @@ def in_one_order(
     that a run lacks are left out of all. Raises ValueError for a run without ids, and for runs with
     different questions or, with `common`, with no question in common.
     """
-    ids: list[Any] = [getattr(run, "ids", None) for _, run in sources]
+    ids: list[Any] = [_ids_of(run) for _, run in sources]
     is_plain = all(getattr(run, "is_matrix", True) for _, run in sources)
     if len(sources) < 2 or (is_plain and not common) or (by_order and None in ids):
         return list(sources)
@@ -223,6 +223,11 @@ def in_one_order(
     ordered = [(name, _with_questions(run, list(questions))) for name, run in sources]
     _warn_of_other_texts(ordered)
     return ordered
+
+
+def _ids_of(source: Any) -> Any:
+    """Return the ids of a run that `at_k.read` returned, or None. Masked arrays have `ids`, too."""
+    return getattr(source, "ids", None) if isinstance(source, Mapping) else None
 
 
 def _require_same_questions(sources: Sequence[tuple[str, Any]]) -> None:
