@@ -255,7 +255,7 @@ def _no_samples(table: Table, has_references: bool, graded_by: str) -> Selection
             f"such as samples_*.jsonl of lm-eval or details_*.parquet of lighteval."
         )
     if len(list(filter(_ENDS_IN_NUMBER, table.columns))) > 1:
-        columns += " If several have a sample each, name all of them."
+        columns += " Columns with a sample each are named together."
     roles = ("predictions",) if has_references else ("predictions", "outcomes", "counts")
     return SelectionError(f"{problem} {columns}", roles)
 
