@@ -446,10 +446,10 @@ def choose_ks(
     allow_above_n: bool = False,
     remedy: str = "",
 ) -> list[int]:
-    """Return the requested `ks`; or if it is None, the k of `default` up to the smallest n, (M,).
+    """Return the requested `ks`; or if it is None, the entries of `default` up to the smallest n.
 
-    If `default` has none so small, the smallest n itself is returned. A requested k above an n
-    raises a ValueError, unless `allow_above_n`. Its message ends with `remedy`.
+    If all are larger, [smallest n] is returned. `n`, (M,), are the numbers of samples. Raises
+    ValueError for a requested k above an n, unless `allow_above_n`; `remedy` ends its message.
     """
     if ks is None:
         least = int(n.min())
@@ -486,7 +486,7 @@ most of whose methods raise an error that names the missing package.
 """
 
 
-KERNEL = "71b38cc9d8a0"
+KERNEL = "2c81d7c483c2"
 """A hash of the core, which `shared/vendor.py` writes into kernels; "" in the package itself."""
 
 INSTALL = 'pip install "evaluate-at-k @ git+https://github.com/evaluate-at-k/evaluate-at-k"'
@@ -990,9 +990,9 @@ def shows_options(names: type, dataclass: type | None = None) -> Callable[[Funct
 def check_options(
     function: Callable[..., Any], options: Iterable[str], data: Iterable[str] = ()
 ) -> None:
-    """Raise a TypeError if the name of an option is no parameter of the function but the first.
+    """Raise a TypeError if an option is neither a parameter of the function nor in `data`.
 
-    The first one takes the data. The names in `data`, by which a user gives them, are also valid.
+    The first parameter does not count: it takes the data, which users give by the names in `data`.
     """
     _, *parameters = inspect.signature(function).parameters
     known = [*data, *parameters]
@@ -1318,7 +1318,8 @@ def read_counts(values, name: str) -> tuple[Any, np.ndarray, np.ndarray]:
 def _columns_of_counts(values, name: str) -> dict[str, Any]:
     """Return a dict from each key of counts, such as "n", to a sequence of M entries.
 
-    Raises a ValueError if keys differ in their number of entries, or dicts in their keys.
+    `values` is a data frame, a dict of columns, or a list of M dicts. Raises ValueError if columns
+    differ in length, or the M dicts in their keys.
     """
     if is_frame(values):
         return {key: entries_of(name, values[key]) for key in column_names(values)}
@@ -2779,7 +2780,7 @@ def unite(batches: Sequence[Samples]) -> Samples:
 
 
 def _one_column(columns: list[pa.ChunkedArray]) -> pa.ChunkedArray:
-    """Return the entries of all columns as one column, which has JSON if one of them has."""
+    """Join columns end to end. The result has the type JSON if one has an entry of that type."""
     common = TEXTS
     if any(column.type == JSON and column.null_count < len(column) for column in columns):
         common = JSON
@@ -4414,7 +4415,7 @@ def category_rewards(outcomes: Samples, w: np.ndarray, prior: np.ndarray) -> Rew
     counts = np.stack([outcomes.category_counts(len(w)), prior], axis=1)
     representative, inverse = _unique_rows(counts.reshape(len(counts), -1))
     order = np.argsort(w, kind="stable")
-    last = np.flatnonzero(np.diff(w[order], append=np.inf))  # the last category of each reward
+    last = np.flatnonzero(np.diff(w[order], append=np.inf))  # last index in `order` per reward
     at_most = np.cumsum(counts[representative][..., order], axis=-1)[..., last]
     observed, prior_outcomes = at_most[:, 0], at_most[:, 1]
     return Rewards(inverse, w[order][last], observed, last + 1, prior_outcomes)
@@ -4774,9 +4775,9 @@ def _credit_with_at_most_half(counts: AnswerCounts, n: int, k: int) -> float:
 
 
 def _nodes(counts: AnswerCounts, k: int) -> list[tuple[int, float, float]]:
-    """Return a list of the quadrature nodes (t, y, weight) of the integrals, ascending in t.
+    """Return the quadrature nodes (t, y, weight) of the integrals over y, ascending in t.
 
-    t is the number of votes of the winners, at most k/2. `counts` describe one question.
+    The winners have t <= k/2 votes. t = 1 has one node, as it needs no quadrature: y = weight = 1.
     """
     samples = np.array(counts.incorrect + counts.correct)
     return [
@@ -5377,15 +5378,15 @@ class Report:
     def _checked_method(
         self, method: IntervalMethod | None, n: np.ndarray
     ) -> IntervalMethod | None:
-        """Return the method of the requested limits, or None if no limits are requested.
+        """Return `method`, or its anytime-valid form, or None if no limits are requested.
 
-        Raises ValueError if it has a problem with all questions, or with a group.
+        Raises ValueError if the questions of the run or of a group have no interval.
         """
         options = self.options
         if method is None or options.confidence is None:
             return None
         if options.anytime:
-            # None: "auto" decides for each group whether its limits are for other questions.
+            # With "auto" (None), each group decides whether its limits are for other questions.
             other_questions = None if options.method == "auto" else options.method == "questions"
             method = PACKAGE.rooms.anytime_limits(method, n, other_questions)
         for group, questions in self._questions_by_group.items():
@@ -5579,10 +5580,9 @@ class Computation:
         return outcomes
 
     def samples(self, predictions, references, options: Mapping[str, Any]) -> SampledQuestions:
-        """Return the samples as `results` takes them.
+        """Return the samples as the object that `results` takes, before answers are checked.
 
-        A TypeError is raised if one of the `options` is no parameter of `results`, and a ValueError
-        as by `read`.
+        Raises TypeError if an option is no parameter of `results`, and ValueError as `read` does.
         """
         check_options(self.results, options)
         batch = self.read(predictions, references)
@@ -5988,9 +5988,9 @@ def cons_at_k_results(
 
 
 def _check_included(included: set[str], known: set[str]) -> None:
-    """Raise a ValueError if a metric is included that is not `known`.
+    """Raise a ValueError if vote@k, weighted_vote@k or accuracy is included but not `known`.
 
-    `known` are the metrics that have a value for the outcomes and parameters of this call.
+    `known` are the metrics that have a value in this call. All other metrics always have one.
     """
     reasons = {
         "vote@k": "is a vote among answers: give predictions and references, or counts of answers",

@@ -140,10 +140,10 @@ def _caption(answer: Answer, number_shown: int) -> str:
 def _columns_and_order(
     answer: Answer, runs: Sequence[Run]
 ) -> tuple[list[tuple[str, list[str]]], list[int]]:
-    """Return a list of (heading, number of each question), and the indices in the order of rows.
+    """Return columns as (heading, text of the score of each question), and the order of the rows.
 
-    The columns are the differences of two runs, and the most important score of each run. The
-    questions with the largest differences are first.
+    The columns are the differences of two runs, and the first main score of each run. The order
+    is a list of indices of questions, those with the largest differences first.
     """
     number, indices = answer.scale.number, [*range(len(runs[0].names))]
     key, scores = _scores_of_questions(answer, runs)

@@ -261,6 +261,7 @@ NO_METRIC_IN_COMMON = {"a": RISING, "b": {"max@1": 0, "max@2": 0}}
     [
         ("by_k", NO_DICT, {}, "results is list: give the dict that compute returns"),
         ("by_k", {}, {}, "results is empty"),
+        ("by_k", {1: {"pass@1": 0.5}, "1": {"pass@1": 1.0}}, {}, "two runs with the same name"),
         ("by_k", {"a": RISING, "b": {"pass@2": 1}}, {}, "b has no scores for several k: compute"),
         ("by_k", RISING, {"metric": "pass^k"}, r"metric is 'pass\^k': the results have pass@k"),
         ("by_k", NO_METRIC_IN_COMMON, {}, "The runs a, b have no scores for several k in common"),

@@ -74,6 +74,8 @@ def test_columns_of_verdicts_are_scored(capsys, tmp_path):
         "answers": [[1, 0, 2]] * 3,
         "counts": [[5, 2, 1], [3, 0, 5], [4, 4, 0]],
     }
+    message = error_of(capsys, "score_agg", file, "--counts", "none", "fully", "none")
+    assert "two columns of the same outcome: none, fully, none" in message
 
 
 def test_counts_of_a_question_are_added_and_have_groups(capsys, tmp_path):

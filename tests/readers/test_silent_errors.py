@@ -464,7 +464,7 @@ def test_numbered_answers_are_no_outcomes_by_themselves(capsys, tmp_path, column
 
 def test_columns_that_differ_by_a_number_may_have_a_sample_each(capsys, tmp_path):
     (tmp_path / "a.csv").write_text("id,seed42,seed43\n1,1,0\n2,1,1\n")
-    assert "If several have a sample each, name all" in error_of(
+    assert "Columns with a sample each are named together" in error_of(
         capsys, "gpassk", tmp_path / "a.csv"
     )
     assert pass_at_k(capsys, tmp_path / "a.csv", "--outcomes", "seed42", "seed43") == {

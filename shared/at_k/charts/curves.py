@@ -236,10 +236,10 @@ def by_parameter(
 
 
 def _curves_of_sweep(name: str, by_value: Any, parameter: str) -> dict[str, Curve]:
-    """Return a dict from each key that all results of a run have to its estimates by value.
+    """Return {key: {value: estimate}} for the score keys that all results of the run `name` have.
 
-    Groups are left out. Raises TypeError if `by_value` is not {value: result}, and ValueError if it
-    has fewer than two values of the parameter.
+    Scores of groups are left out. Raises TypeError if `by_value` is not {value: result}, and
+    ValueError if it has fewer than two values of the parameter.
     """
     if not isinstance(by_value, Mapping) or not all(isinstance(x, Real) for x in by_value):
         raise TypeError(
@@ -311,9 +311,9 @@ def by_question(
 
 
 def _ranked_rows(values: Any, key: str, labels: Any, noun: str) -> list[Row]:
-    """Return rows by ascending score: the rank "x", the "score", and under `noun` label or index.
+    """Return a row for each value by ascending score: rank "x", "score", and its label as `noun`.
 
-    Raises TypeError if `values` are no numbers, and ValueError if `labels` has another length.
+    The label is the index if `labels` is None. Raises TypeError or ValueError for invalid input.
     """
     if not all(isinstance(value, Real) for value in entries_of("per_question", values)):
         raise TypeError(f"per_question has no numbers under {key}.")

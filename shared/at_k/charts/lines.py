@@ -166,10 +166,10 @@ def _choose_markers(rows: Sequence[Row], x: LineAxis) -> None:
 def _line_layers(
     rows: Sequence[Row], x: LineAxis, y_options: Mapping[str, Any], room: float
 ) -> list[alt.Chart]:
-    """Return the layers of a panel without data: bands, lines and markers.
+    """Return the bands, lines and markers of a panel as layers, to which no data are bound yet.
 
     The columns lo and hi are the limits at each x, and band_lo and band_hi a simultaneous band.
-    `y_options` are keyword arguments of `vertical_channel`, and `room` is the width of the legend.
+    `y_options` are keyword arguments of `vertical_channel`. The legend is at most `room` wide.
     """
     channels = series_channels(list(dict.fromkeys(row["series"] for row in rows)), room)
     base = alt.Chart().encode(x=x.channel(), color=channels["color"])

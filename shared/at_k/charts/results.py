@@ -54,7 +54,8 @@ _IN_WORDS = {
 def runs_by_name(results: ChartResults) -> dict[str, ChartScores]:
     """Return a dict from the name of each run to its scores. A single run has the name "".
 
-    Raises TypeError if `results` are no scores, and ValueError if they are empty.
+    Raises TypeError if `results` are no scores, and ValueError if they are empty or if two names
+    have the same text.
     """
     if not isinstance(results, Mapping):
         raise TypeError(
@@ -69,7 +70,10 @@ def runs_by_name(results: ChartResults) -> dict[str, ChartScores]:
         results = {"": results}
     for scores in results.values():
         check_scores("results", scores)
-    return {str(name): scores for name, scores in results.items()}
+    runs = {str(name): scores for name, scores in results.items()}
+    if len(runs) < len(results):
+        raise ValueError(f"results has two runs with the same name: {short([*results])}.")
+    return runs
 
 
 def check_scores(name: str, scores: Any) -> None:

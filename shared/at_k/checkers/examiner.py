@@ -84,11 +84,11 @@ def _end_other_processes() -> None:
 
 
 def _verdict(exam: dict[str, Any], descriptor: int) -> dict[str, Any]:
-    """Run tests with a program; return a dict of `status`, `message`, and how many `tests` ran.
+    """Run the tests in `exam`, and return a dict of `status`, `message`, and how many `tests` ran.
 
-    The status is that of a `Record`; or "ended" if the process of the program ended; or "not apart"
-    if the tests can only run in that process. If the tests are only to be found, it is "found", and
-    the dict has what `find_tests` returns.
+    The status is "passed", "failed" or "memory"; "ended" if the process of the program ended; or
+    "not apart" if the tests can only run in that process. For the form "find" it is "found", and
+    the dict has what `find_tests` returns in place of `tests`.
     """
     program = _RemoteProgram(descriptor)
     ran: list[str] = []
@@ -302,11 +302,11 @@ class _RemoteProgram:
         raise _EndedError
 
     def _reference_to(self, value: Any) -> Any:
-        """Return what is sent for an argument that `encode` cannot copy.
+        """Return what JSON gets for an argument of a call that `encode` cannot copy.
 
-        An object of the program is sent as the reference by which it came, and a function or class
-        of a module by its name. An exception raises a TypeError, because a program could raise one
-        to be tested in its own process. Any other object ends the tests.
+        An object of the program is sent as its reference, and a function or class of a module by
+        its name. Any other object ends the tests, which then run in the process of the program. For
+        an exception a TypeError is raised instead: a program could raise one to get them there.
         """
         if isinstance(value, _Object):
             return value._at_k_reference
@@ -335,8 +335,8 @@ _MODULES = {
 def _exception(classes: list[Any], arguments: tuple[Any, ...], text: str) -> BaseException:
     """Return an exception like one of the program, of its nearest class in `_MODULES`.
 
-    `classes` are pairs of the module and the name of its class and of each base class, in order,
-    and `text` is its message. Raises a StopIteration if there is no such class.
+    `classes` has [module, name] of its class and of each base class, in order. If needed, a new
+    subclass has its name and the message `text`. Raises a StopIteration without such a class.
     """
     found = (getattr(sys.modules.get(m), name, None) for m, name in classes if m in _MODULES)
     kind = next(x for x in found if isinstance(x, type) and issubclass(x, BaseException))

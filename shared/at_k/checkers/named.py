@@ -124,7 +124,7 @@ class MathVerify(NamedChecker):
             warnings.warn(text, stacklevel=4)
         grades = [0 if grade == TIMED_OUT else grade for grade, _ in read]
         answers = pa.array([*(answer for _, answer in read), None], TEXTS)
-        sample_answers = answers.take(pa.array(pairs.index))  # the last one of samples without
+        sample_answers = answers.take(pa.array(pairs.index))  # A sample that is None has the last.
         return Checked(pairs.outcomes(grades), pa.chunked_array([sample_answers]))
 
     def _check_pairs(

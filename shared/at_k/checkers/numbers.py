@@ -342,10 +342,10 @@ def _number_after(text: str, mark: re.Match[str]) -> str | None:
 
 
 def _number_in_box(content: str) -> str | None:
-    """Return the form of the number in a box, alone or as a side of its equation, or None.
+    """Return the form of the number in a box, or None. An option mark such as "(A)" is skipped.
 
-    Several equations, or a factor before the unknown (2x = 6), give None. The right side counts
-    before the left one, and the exact number before what follows "≈".
+    The box holds the number alone or an equation, of which the right side counts before the left
+    one, and both before what follows "≈". Several equations, or 2x = 6, give None.
     """
     exact, *rounded = re.sub(r"^\s*\(?[A-Z]\)\s", "", _plain(content)).split("≈")
     left, *others = exact.split("=")

@@ -155,9 +155,10 @@ class Uses:
         return [x for x in nodes if isinstance(x.ctx, ast.Load) and _own_name(x) == target]
 
     def _is_more_than_called(self, node: ast.Name) -> bool:
-        """Return whether a name of the program is used as more than a function to call.
+        """Return whether the tests use a name of the program in a way that needs its process.
 
-        In a process of their own, tests have a copy of its value, or an object without attributes.
+        In a process of their own they may call it, give it another name, or pass it to a function
+        of the program, to one of theirs, or to one that only calls it. A class they may only call.
         """
         if not isinstance(node.ctx, ast.Load) or not self._is_of_program(node.id):
             return False

@@ -337,7 +337,7 @@ def _counts_processes_of_namespaces() -> bool:
 
 
 def _bubblewrap(is_root: bool, refused_calls: IO[bytes]) -> list[str]:
-    """Return the command of bubblewrap, and write the filter that it reads to a file.
+    """Return the command of bubblewrap. Write the filter of system calls to `refused_calls`.
 
     For root there is no namespace of users: the server drops the rights of root instead, because
     Linux does not limit the processes of root.
@@ -459,8 +459,8 @@ class Pool:
         self._threads = ThreadPoolExecutor(workers)
         try:
             for _ in range(workers):
-                self._idle.put(Sandbox(limits, is_isolated))  # all at the same time
-            # A correct program passes, and an incorrect one fails.
+                self._idle.put(Sandbox(limits, is_isolated))  # starts, without waiting for it
+            # Check that a correct program that starts a thread passes, and an incorrect one fails.
             thread = "from threading import Thread\nx = Thread(target=int)\nx.start()\nx.join()\n"
             tests = read_tests("assert y", "")
             records = [self._record(tests, f"{thread}y = {value}") for value in (True, False)]

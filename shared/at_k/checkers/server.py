@@ -120,7 +120,7 @@ class Server:
     def __init__(self, settings: dict[str, Any], jobs: int, control: Any):
         self._folder, self._control = settings["folders"][0], control
         self._limits = _limits(settings)
-        self._printed = _unnamed_file(self._folder)
+        self._printed = _unnamed_file(self._folder)  # gets what a script prints
         self.is_usable = True
         self._parent = select.poll()
         self._parent.register(jobs, 0)  # reports only that the parent has ended

@@ -237,7 +237,7 @@ def portable_check(
 def _check_whole_batch(
     checker: Callable[..., Any], labels: Mapping[str, float], home: str, batch: PairBatch
 ) -> BatchResult:
-    """Apply a batched checker to a batch of pairs, as `check_batch` does for another checker."""
+    """Return what `check_batch` returns for the pairs, checked by one call with lists of them."""
     start, pairs = batch
     results, problem = call_checker(checker, home, *map(list, zip(*pairs, strict=True)))
     if problem is not None:

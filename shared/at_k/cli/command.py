@@ -146,7 +146,7 @@ def _print_message(flags: Mapping[str, argparse.Action], message: str) -> None:
         return as_flag(action.dest)
 
     def argument_as_flag(argument: re.Match[str]) -> str:
-        """Return an argument such as k=[1, 2] as it is typed in a shell: --k 1 2."""
+        """Return the argument k=[1, 2] as --k 1 2; or unchanged if the command has no such flag."""
         flag = as_flag(argument["name"])
         value = ast.literal_eval(argument["value"])
         if value is False:

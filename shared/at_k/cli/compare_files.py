@@ -133,7 +133,7 @@ def _names_of_files(files: Sequence[str], arguments: FileArguments) -> list[str]
 
 
 def _checked_names(names: Sequence[str], files: Sequence[str]) -> list[str]:
-    """Return the names that the user gave. Raises ValueError unless each file has its own."""
+    """Return the names with single spaces. Raises ValueError unless each file has its own name."""
     checked = [" ".join(name.split()) for name in names]
     if len(names) != len(files) or len({*checked} - {""}) < len(names):
         typed = " ".join(map(shlex.quote, names))

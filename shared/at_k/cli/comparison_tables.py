@@ -288,7 +288,7 @@ class LeaderboardView(View):
         return make_table([*dict.fromkeys(name for row in rows for name in row)], rows)
 
     def notes(self, for_paper: bool = False) -> list[str]:
-        """Return one paragraph in a list, which explains the limits, the ranks and the letters."""
+        """Return [paragraph]: it explains limits, ranks and letters, in short if `for_paper`."""
         described, percent = self._limits, self._limits.percent
         limits = f"{percent} CI" if for_paper else "lo and hi"
         pairs = "pairs and k" if len(self._keys) > 1 else "pairs"

@@ -225,7 +225,7 @@ def add_second_flags(command: argparse.ArgumentParser, what: str) -> None:
 def parameters_and_helps(
     function: Callable[..., Any], leave_out: Collection[str]
 ) -> tuple[dict[str, inspect.Parameter], dict[str, str]]:
-    """Return the parameters except `leave_out`, and all helps. The flag of metric is "include"."""
+    """Return dicts of parameters, except `leave_out`, and of help texts. --include sets metric."""
     helps = parameter_helps(inspect.getdoc(function) or "")
     parameters = parameters_of(function)
     parameters["metric"] = parameters["metric"].replace(name="include")

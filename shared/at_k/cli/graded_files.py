@@ -25,7 +25,7 @@ _REMEDIES_OF_SECOND = (
 
 
 class FileArguments(NamedTuple):
-    """The values of the flags of compare, gate or plan, by use.
+    """The values of the flags of compare, gate or plan, by what they are for.
 
     `reading` are arguments of `read_run`, and `second` those that differ for the second run.
     `parameters` are the options of the comparison or plan, and `grading` the arguments of
@@ -39,7 +39,7 @@ class FileArguments(NamedTuple):
 
 
 def file_arguments(flags: dict[str, Any], files: Sequence[str] = ()) -> FileArguments:
-    """Return the values of flags by use, and remove those that end in _b from `flags`.
+    """Split the values of flags by what they are for, and remove flags in _b from `flags`.
 
     `files` are the files to compare. Raises ValueError if a run is compared with itself.
     """
@@ -78,7 +78,7 @@ def graded_files(
     `sources` has the name and the files of each run. As in `grade_sources`, options are validated
     before checking, and the copy has the groups, clusters and weights that runs were read with.
     """
-    # The value None stands for a column with a usual name. These roles need a named column.
+    # None: look for a column with a usual name. For `named_only`, the user must name the column.
     named_only = {"groups"} if options.interval == "questions" else {"groups", "clusters"}
     values = arguments.reading.items()
     reading = {role: x for role, x in values if x is not None or role not in named_only}

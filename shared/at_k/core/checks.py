@@ -387,10 +387,10 @@ def choose_ks(
     allow_above_n: bool = False,
     remedy: str = "",
 ) -> list[int]:
-    """Return the requested `ks`; or if it is None, the k of `default` up to the smallest n, (M,).
+    """Return the requested `ks`; or if it is None, the entries of `default` up to the smallest n.
 
-    If `default` has none so small, the smallest n itself is returned. A requested k above an n
-    raises a ValueError, unless `allow_above_n`. Its message ends with `remedy`.
+    If all are larger, [smallest n] is returned. `n`, (M,), are the numbers of samples. Raises
+    ValueError for a requested k above an n, unless `allow_above_n`; `remedy` ends its message.
     """
     if ks is None:
         least = int(n.min())

@@ -259,7 +259,7 @@ def unite(batches: Sequence[Samples]) -> Samples:
 
 
 def _one_column(columns: list[pa.ChunkedArray]) -> pa.ChunkedArray:
-    """Return the entries of all columns as one column, which has JSON if one of them has."""
+    """Join columns end to end. The result has the type JSON if one has an entry of that type."""
     common = TEXTS
     if any(column.type == JSON and column.null_count < len(column) for column in columns):
         common = JSON

@@ -129,10 +129,9 @@ class Computation:
         return outcomes
 
     def samples(self, predictions, references, options: Mapping[str, Any]) -> SampledQuestions:
-        """Return the samples as `results` takes them.
+        """Return the samples as the object that `results` takes, before answers are checked.
 
-        A TypeError is raised if one of the `options` is no parameter of `results`, and a ValueError
-        as by `read`.
+        Raises TypeError if an option is no parameter of `results`, and ValueError as `read` does.
         """
         check_options(self.results, options)
         batch = self.read(predictions, references)

@@ -391,9 +391,9 @@ def cons_at_k_results(
 
 
 def _check_included(included: set[str], known: set[str]) -> None:
-    """Raise a ValueError if a metric is included that is not `known`.
+    """Raise a ValueError if vote@k, weighted_vote@k or accuracy is included but not `known`.
 
-    `known` are the metrics that have a value for the outcomes and parameters of this call.
+    `known` are the metrics that have a value in this call. All other metrics always have one.
     """
     reasons = {
         "vote@k": "is a vote among answers: give predictions and references, or counts of answers",

@@ -85,7 +85,8 @@ def read_counts(values, name: str) -> tuple[Any, np.ndarray, np.ndarray]:
 def _columns_of_counts(values, name: str) -> dict[str, Any]:
     """Return a dict from each key of counts, such as "n", to a sequence of M entries.
 
-    Raises a ValueError if keys differ in their number of entries, or dicts in their keys.
+    `values` is a data frame, a dict of columns, or a list of M dicts. Raises ValueError if columns
+    differ in length, or the M dicts in their keys.
     """
     if is_frame(values):
         return {key: entries_of(name, values[key]) for key in column_names(values)}

@@ -97,15 +97,15 @@ class Report:
     def _checked_method(
         self, method: IntervalMethod | None, n: np.ndarray
     ) -> IntervalMethod | None:
-        """Return the method of the requested limits, or None if no limits are requested.
+        """Return `method`, or its anytime-valid form, or None if no limits are requested.
 
-        Raises ValueError if it has a problem with all questions, or with a group.
+        Raises ValueError if the questions of the run or of a group have no interval.
         """
         options = self.options
         if method is None or options.confidence is None:
             return None
         if options.anytime:
-            # None: "auto" decides for each group whether its limits are for other questions.
+            # With "auto" (None), each group decides whether its limits are for other questions.
             other_questions = None if options.method == "auto" else options.method == "questions"
             method = PACKAGE.rooms.anytime_limits(method, n, other_questions)
         for group, questions in self._questions_by_group.items():

@@ -231,7 +231,7 @@ def category_rewards(outcomes: Samples, w: np.ndarray, prior: np.ndarray) -> Rew
     counts = np.stack([outcomes.category_counts(len(w)), prior], axis=1)
     representative, inverse = _unique_rows(counts.reshape(len(counts), -1))
     order = np.argsort(w, kind="stable")
-    last = np.flatnonzero(np.diff(w[order], append=np.inf))  # the last category of each reward
+    last = np.flatnonzero(np.diff(w[order], append=np.inf))  # last index in `order` per reward
     at_most = np.cumsum(counts[representative][..., order], axis=-1)[..., last]
     observed, prior_outcomes = at_most[:, 0], at_most[:, 1]
     return Rewards(inverse, w[order][last], observed, last + 1, prior_outcomes)

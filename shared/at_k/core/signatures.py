@@ -41,9 +41,9 @@ def shows_options(names: type, dataclass: type | None = None) -> Callable[[Funct
 def check_options(
     function: Callable[..., Any], options: Iterable[str], data: Iterable[str] = ()
 ) -> None:
-    """Raise a TypeError if the name of an option is no parameter of the function but the first.
+    """Raise a TypeError if an option is neither a parameter of the function nor in `data`.
 
-    The first one takes the data. The names in `data`, by which a user gives them, are also valid.
+    The first parameter does not count: it takes the data, which users give by the names in `data`.
     """
     _, *parameters = inspect.signature(function).parameters
     known = [*data, *parameters]

@@ -222,9 +222,9 @@ def _credit_with_at_most_half(counts: AnswerCounts, n: int, k: int) -> float:
 
 
 def _nodes(counts: AnswerCounts, k: int) -> list[tuple[int, float, float]]:
-    """Return a list of the quadrature nodes (t, y, weight) of the integrals, ascending in t.
+    """Return the quadrature nodes (t, y, weight) of the integrals over y, ascending in t.
 
-    t is the number of votes of the winners, at most k/2. `counts` describe one question.
+    The winners have t <= k/2 votes. t = 1 has one node, as it needs no quadrature: y = weight = 1.
     """
     samples = np.array(counts.incorrect + counts.correct)
     return [

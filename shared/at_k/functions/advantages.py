@@ -266,7 +266,7 @@ class _BinaryPrompts:
         return _expected(self.n - 1, self._c - 1, np.array(credits))[:, None] * [0.0, 1.0]
 
     def standardized(self, k: int, credits: Credits) -> np.ndarray:
-        """Return `included` minus `overall`, in standard deviations over all subsets, or 0."""
+        """Return (`included` - `overall`) / SD of f over all subsets, (U, 2); 0 if the SD is 0."""
         n, c, values = self.n, self._c, np.cumsum([0.0, *credits])
         if k == n:
             return np.zeros((len(c), 2))

@@ -123,7 +123,7 @@ def _mean_reward_summary(
     confidence: float,
     bounds: Bounds,
 ) -> Summary:
-    """Return (mu, sigma, lo, hi) of Bayes@N ("bayes") or avg@N ("avg"), equal for real rewards."""
+    """Return (mu, sigma, lo, hi) of the score `key`: "bayes" or "avg", equal for real rewards."""
     confidence, limits = check_confidence(confidence), check_bounds(bounds)
     rewards = read_outcome_rewards(R, w, R0)
     if rewards.categories is None:

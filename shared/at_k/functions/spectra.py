@@ -225,7 +225,7 @@ def geo_spectrum_star_at_k(R: OutcomesLike, k: int) -> float:
     Source: "Geom@k: Stable Evaluation and Fast Rank Recovery for LLM Reasoning".
 
     Returns:
-        A float from 0 to 1: a product of unbiased estimates. It is not unbiased.
+        A float from 0 to 1. It is biased: it is the root of a product of unbiased estimates.
 
     Examples:
         >>> R = [[0, 1, 1, 0, 1], [1, 1, 0, 1, 1]]

@@ -110,7 +110,7 @@ def pass_intervals(
 def _largest_inner_k(scores: Mapping[ScoreKey, Score]) -> int:
     """Return the largest k of the scores other than pass@k and pass^k, or 1 if there are none.
 
-    Of scores with large k, only these still change with c where c is far from 0 and from n.
+    If k is large, only these change with c far from 0 and from n. They have inner credits.
     """
     terms = itertools.chain.from_iterable(score.terms for score in scores.values())
     return max((len(credit) for credit in terms if any(credit[1:-1])), default=1)
@@ -210,7 +210,7 @@ class BinaryFamily(Family):
         least, most = share @ self._none_correct, share @ self._all_correct
         for estimate in fit.prior:
             parts = [_means_of_shifts(self._moments(n), prior) for n, prior in estimate.items()]
-            means = np.sum(parts, axis=0)
+            means = np.sum(parts, axis=0)  # (F, m + P), of P pairs: first (i, i) of each column
             theta = np.clip(means[:, :m], least, most)  # Rounding may exceed the range.
             covariance = dict(zip(self._pairs, means[len(means) // 2, m:].tolist(), strict=True))
             result.append(Shifted(theta, means[:, m : 2 * m], covariance, 0.0, 1.0))

@@ -64,8 +64,8 @@ def vote_limits(
 ) -> tuple[Scores, IntervalMethod]:
     """Return vote@k for each k in `sizes`, a dict from score id to k, and the method of its limits.
 
-    `n`, (M,), are the numbers of samples. The method is "questions" or "sampling", which raises a
-    ValueError if each question has one sample.
+    `n`, (M,), are the numbers of samples. `options.method` is "questions" or "sampling". Raises a
+    ValueError if it is "sampling" and each question has one sample.
     """
     columns = np.stack([vote_at_k(votes, k) for k in sizes.values()], axis=1)
     points = Scores(one_column_each(sizes), np.arange(len(votes)), columns)

@@ -148,7 +148,7 @@ class LabelCounts(NamedTuple):
         if self.run is None:
             return self._limits_of_strata(confidence)
         moved = np.array(self.moved_rates(confidence)) - self.rates  # (stratum, end, rate)
-        moved = np.nan_to_num(moved, nan=1.0)
+        moved = np.nan_to_num(moved, nan=1.0)  # The squares of moves by P and by F are added.
         down = np.sqrt((np.minimum(moved.min(axis=1), 0) ** 2).sum(axis=0))
         up = np.sqrt((np.maximum(moved.max(axis=1), 0) ** 2).sum(axis=0))
         lo, hi = np.clip([self.rates - down, self.rates + up], 0.0, 1.0).tolist()

@@ -66,13 +66,12 @@ class Observed(NamedTuple):
         return [first, second] if 2 * loss <= _FITTING else [first]
 
     def estimated_prior(self, start: np.ndarray) -> dict[int, np.ndarray]:
-        """Return the prior that the EM algorithm estimates if stopped early, as `last_step` does.
+        """Return the prior after T = `early_steps` EM steps from `start`, (J,), in parts {n: (J,)}.
 
         The limit of the EM algorithm is the nonparametric maximum likelihood estimate (Kiefer &
         Wolfowitz 1956; Laird 1978), which has a few atoms. Stopping after T steps keeps the
         distributions that the samples do not contradict: without a correct sample, a question keeps
-        success rates of the order 1/(nT), so no variance is estimated as 0. The first step starts
-        from the (J,) prior `start`.
+        success rates of the order 1/(nT), so no variance is estimated as 0.
         """
         questions = self.multiplicity.sum()
         share, steps = self.multiplicity / questions, early_steps(questions)

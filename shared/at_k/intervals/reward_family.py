@@ -197,10 +197,9 @@ class RewardFamily(Family):
         return Candidates(statistics, complete=False, scores=scores, offset=offset, scale=scale)
 
     def _statistics(self, fitted: FittedRewards, n: int, finer: LevelDistributions) -> Statistics:
-        """Return statistics of the questions whose `typical_n` is n: Max@j for several j.
+        """Return Max@j, for several j, as statistics of the questions whose `typical_n` is n.
 
-        The distributions of `fitted` give the covariance, and the `finer` ones of the profile the
-        expected values.
+        The covariance is that under the prior of `fitted`, and `finer` gives the expected values.
         """
         samples, has_n = fitted.samples, fitted.samples.typical_n == n
         rewards = samples.at_levels(samples.scaled, has_n)

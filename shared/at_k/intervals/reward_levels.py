@@ -391,7 +391,7 @@ class LevelDistributions:
         ) @ self.gaps
 
     def squared_changes(self, n: int, k: int) -> np.ndarray:
-        """Return the expected value of the function `squared_changes` for n samples, (..).
+        """Return the expected `squared_changes(counts, gaps, k)` of n >= 2 random samples, (..).
 
         It is n times the difference of the variances of estimates from n - 1 and from n samples
         (Efron & Stein 1981, Annals of Statistics 9, 586).

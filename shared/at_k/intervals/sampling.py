@@ -57,7 +57,7 @@ class SamplingIntervals(IntervalMethod):
         return ONE_SAMPLE_EACH if self._family.one_sample_each(questions) else None
 
     def covariance(self, questions: np.ndarray, keys: Sequence[ScoreKey]) -> np.ndarray:
-        """Return the (m, m) covariance of errors. Scores of k > n have rows of the identity."""
+        """Return the (m, m) covariance of errors; 1 and no covariance for a score of k > n."""
         family, result = self._family, np.eye(len(keys))
         known = [i for i, key in enumerate(keys) if key in family.scores]
         if not known:
@@ -90,7 +90,7 @@ def sampling_intervals(fit: Fit, confidence: float) -> Intervals:
     if not family.scores:
         return {}
     shifted_families = family.shifted(fit)
-    # These have the variances: that of a weighted mean is a sum over squared weights.
+    # Their variances are used, from the fit to squared weights, whose number of priors may differ.
     spreads = family.shifted(fit.fit_to_squares)
     offset, scale = shifted_families[0].offset, shifted_families[0].scale
     spreads = [*spreads, spreads[0]][: len(shifted_families)]

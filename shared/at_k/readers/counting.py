@@ -92,7 +92,7 @@ def counted_run(
     reading: ReadingOptions,
     read_table: Callable[[Table, ReadingOptions], Run],
 ) -> Run | None:
-    """Return the run in large files with counts of outcomes, or None to have them read whole.
+    """Return the run in large files by counting equal rows, or None if they must be read whole.
 
     `read_table` reads a table. Its SelectionErrors are passed on, except those that name a row.
     """
@@ -108,7 +108,7 @@ def counted_run(
     try:
         run = _run_of_counts(rows, choice, reading, read_table)
         if (some := _rows_of_some(rows, choice)) is not None:
-            read_table(some, reading)
+            read_table(some, reading)  # raises an error for mixed settings or repeated rows
         return run
     except SelectionError as error:
         if not any(isinstance(part, Index) for part in error.args):
@@ -166,7 +166,7 @@ def _are_large(names: Sequence[str]) -> bool:
     return sum(Path(name).stat().st_size for name in names) >= LEAST_BYTES
 
 
-def _first_rows(name: str, reading: ReadingOptions) -> Table:
+def _first_rows(name: str) -> Table:
     """Return the table of the first rows of a file.
 
     Raises a ValueError if the file has no rows, or if `datasets` wrote class labels as indices.
@@ -192,7 +192,7 @@ def _choose_columns(names: Sequence[str], reading: ReadingOptions) -> Choice:
     more than graded outcomes, or if several columns may have the ids, the outcomes or the sample
     numbers: they may be equal in the first rows only.
     """
-    head, named = _first_rows(names[0], reading), reading.named()
+    head, named = _first_rows(names[0]), reading.named()
     columns = head.columns
     if recognised(head) or not {*named.values(), *reading.questions, *reading.where} <= {*columns}:
         raise _ReadWholeError
@@ -227,8 +227,8 @@ def _columns_beside(head: Table, reading: ReadingOptions) -> list[str]:
 def _batches(name: str, head: Table, columns: Sequence[str]) -> Iterator[Any]:
     """Yield some columns of a file as tables of Arrow, in the order of its rows.
 
-    Cells of CSV are texts, and those of JSON Lines have the types of the first rows, `head`. A
-    ValueError is raised for other types or columns, and for a file that is unclear.
+    Cells of CSV are texts, and those of JSON Lines have the types of the first rows, `head`. Raises
+    a ValueError for other types or columns, and at the end if Arrow may misread the file.
     """
     import pyarrow as pa
     import pyarrow.csv as pc

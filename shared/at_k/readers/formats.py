@@ -326,11 +326,11 @@ def _rows_of_csv(text: str, name: str, delimiter: str) -> tuple[list[list[str]],
 
 
 def _refuse_rows_in_cell(record: list[str], where: str, delimiter: str) -> None:
-    """Raise a ValueError if each line of a record looks like a row: its quotes may be literal."""
+    """Raise a ValueError if each line of a record in several lines could be a row of its own."""
     lines = [line.split(delimiter) for line in delimiter.join(record).splitlines()]
-    numbers = [i for i, cell in enumerate(record) if is_value(cell)]
+    values = [i for i, cell in enumerate(record) if is_value(cell)]
     have_columns = all(len(cells) == len(record) > 1 for cells in lines)
-    if numbers and have_columns and all(is_value(cells[i]) for cells in lines for i in numbers):
+    if values and have_columns and all(is_value(cells[i]) for cells in lines for i in values):
         raise ValueError(
             f"{where}: a quote is closed in a later line, and each of the {len(lines)} lines looks "
             f"like a row. Write a quote that belongs to a text twice, in a cell in quotes. If the "

@@ -185,9 +185,9 @@ def sample_columns(head: Iterable[Any]) -> list[str]:
 
 
 def _numbered_columns(names: Sequence[str]) -> dict[str, list[str]]:
-    """Return the columns that hold a sample each by their names, by the text before the numbers.
+    """Return {text: columns with a sample each} for names such as sample_1, sample_2, ..
 
-    Such names are 1, 2, .. or sample_1, sample_2, .., with numbers from 0 or 1.
+    The text is what precedes the numbers, which count up from 0 or 1. It is "" for names 1, 2, ..
     """
     numbered: dict[str, list[tuple[int, str]]] = {}  # the number and the name, by text
     for name in names:
@@ -253,9 +253,9 @@ def _lists_in(table: Table, names: Sequence[str]) -> list[list[Any]]:
 
 
 def _ways_to_read(table: Table, named: ColumnsByRole, options: ReadingOptions) -> list[Way]:
-    """Return the readings of columns that hold a sample each; [] if others have samples or counts.
+    """Return the readings of columns with a sample each, which the caller names as a tuple.
 
-    The caller names them, or their names are numbered alike.
+    Otherwise columns with numbered names are meant, but [] if others have samples or counts.
     """
     for role in ("predictions", "outcomes"):
         if isinstance(named.get(role), tuple):

@@ -264,7 +264,7 @@ def score_of_inspect(value: Any) -> Any:
 
 
 def _inspect_rows(log: LogRow) -> list[LogRow]:
-    """Return a row for each sample in each epoch; a ValueError if no sample is scored."""
+    """Return a row for each sample. ValueError: all have errors, or a cut-off log has no scores."""
     samples, task = log["samples"] or [], log["eval"]["task"]
     if log["status"] != "success" and not any(sample.get("scores") for sample in samples):
         raise ValueError(

@@ -207,10 +207,10 @@ class _Numbers:
 
 
 def _refuse_undecided(reading: Reading, numbers: _Numbers, ids: Sequence[Any], rule: str) -> None:
-    """Raise the error that asks how missing samples count, unless `rule` decides it.
+    """Raise a MissingError that asks how missing samples count, unless `rule` decides it.
 
-    No rule decides an empty list, nor "incorrect" where outcomes are below 0, as 0 is no failure,
-    nor "drop" of a layout where a question would be left out.
+    The rule "incorrect" does not if a question has an empty list, or if outcomes are below 0, so
+    that 0 is no failure. The rule "drop" of a layout does not if a question would be left out.
     """
     noun = "answer" if "written" in reading.samples else "outcome"
     rewards = [x for x in reading.samples["samples"] if isinstance(x, (int, float))]

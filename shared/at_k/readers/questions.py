@@ -116,8 +116,8 @@ _SUBTOTAL = re.compile(
 def refuse_summaries(reading: Reading) -> None:
     """Raise a SelectionError if a row sums up others: the first or last of a file, or a subtotal.
 
-    The ids of questions are searched, unless the user has named their columns. In a table of text,
-    and without ids, the first column without a role is searched too.
+    The ids of questions are searched, unless the user has named their columns or a tool wrote the
+    file. In CSV, and without ids, the first column without a role is searched too.
     """
     table, key = reading.table, reading.key
     if reading.options.questions or table.layout:
@@ -164,7 +164,7 @@ def _is_summary(text: str) -> bool:
 
 
 def refuse_filters(table: Table) -> None:
-    """Raise a SelectionError if a log repeats responses, with the rows of several filters."""
+    """Raise a SelectionError if a log has each response several times, once for each filter."""
     for name in columns_of_role(table, "filters") if table.layout else ():
         key, cells = question_columns(table), list(map(entry_text, table.columns[name]))
         questions = _rows_by_id(table, key).values()

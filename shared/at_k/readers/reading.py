@@ -79,8 +79,8 @@ class ReadingOptions:
 def make_reading(**options: Any) -> ReadingOptions:
     """Return the options of a reading from the arguments of `read` or of the command.
 
-    Arguments that are no attributes of `ReadingOptions` are columns by their role. One that is None
-    is found by a usual name, except those of samples, which have to be named.
+    Arguments that are no attributes of `ReadingOptions` are columns by their role. If one is None,
+    it is found by a usual name; "finish" and the roles in `PER_SAMPLE` are left out of `columns`.
     """
     names = {field.name for field in fields(ReadingOptions)} & options.keys()
     known = {name: x for name in names if (x := options.pop(name)) is not None}
@@ -110,26 +110,28 @@ def _checked_column(role: str, name: Any, has_labels: bool) -> Any:
 
 
 def _columns_by_outcome(names: Sequence[str], has_labels: bool) -> dict[Any, str]:
-    """Return the columns of counts by outcome, in order.
+    """Return the columns of counts by outcome, sorted by outcome unless these are labels.
 
     The outcomes are the names themselves if these are labels, or numbers or words of outcomes, such
-    as right and wrong. Otherwise they are the categories 0, 1, .., in the order of the columns.
+    as right and wrong. If no name is, they are the categories 0, 1, .., in the order of the names.
+    A ValueError is raised if two are equal or, without labels, if only some are outcomes.
     """
-    if has_labels:
-        return {number_in(name): name for name in names}
-    read = map(as_outcome, names)
-    outcomes: list[Any] = [int(x) if isinstance(x, bool) else x for x in read]
-    others = [n for n, x in zip(names, outcomes, strict=True) if not isinstance(x, (int, float))]
-    if len(others) == len(names):
-        outcomes = list(range(len(names)))
-    elif others:
-        raise ValueError(
-            f"counts names the column {others[0]}, which is no outcome as the others are: name a "
-            f"column for each outcome."
-        )
+    outcomes: list[Any] = [number_in(name) for name in names]
+    if not has_labels:
+        read = map(as_outcome, names)
+        outcomes = [int(x) if isinstance(x, bool) else x for x in read]
+        are_numbers = [isinstance(x, (int, float)) for x in outcomes]
+        if not any(are_numbers):
+            outcomes = list(range(len(names)))
+        elif not all(are_numbers):
+            raise ValueError(
+                f"counts names the column {names[are_numbers.index(False)]}, which is no outcome "
+                f"as the others are: name a column for each outcome."
+            )
     if len({*outcomes}) < len(names) or len({*names}) < len(names):
         raise ValueError(f"counts names two columns of the same outcome: {', '.join(names)}.")
-    return dict(sorted(zip(outcomes, names, strict=True)))
+    pairs = zip(outcomes, names, strict=True)
+    return dict(pairs if has_labels else sorted(pairs))
 
 
 def _names(role: str, names: Any) -> tuple[str, ...]:

@@ -326,7 +326,7 @@ def _ways_by_role(table: Table, options: ReadingOptions) -> tuple[list[Way], lis
 
 
 def _checked(predictions: Sequence[str], references: Sequence[str]) -> list[Way]:
-    """Return a reading for each column of samples with each other column of references, if any."""
+    """Return a reading for each column of samples and each other one of references, or without."""
     return [
         Way({"predictions": samples} | ({"references": name} if name else {}))
         for samples in predictions

@@ -82,7 +82,7 @@ def _is_setting_by_name(name: str, texts: Sequence[str], reading: Reading) -> bo
 
     Such names are those of settings, of ids, and of texts of the question; in files of a known tool
     only those of settings and of its references. A field such as `usage.prompt` is no text, but may
-    be a number of tokens. A column that numbers samples or rows, such as `run`, is no setting.
+    be a number of tokens. Numbers of samples, such as `run`, and ids of rows are no settings.
     """
     table, part = reading.table, last_part(name)
     is_id = part in (*usual.IDS, *usual.INDICES)

@@ -160,7 +160,7 @@ def _is_dataset(folder: Path) -> bool:
 
 
 def _plain_files(folder: Path, files: Sequence[Path]) -> list[str]:
-    """Return the files in a folder that can be read and are not hidden, and warn of the others."""
+    """Return the files that can be read, or raise a ValueError. Warn of others, but not hidden."""
     known = (*FORMATS, ".txt", *COMPRESSED)
     names = {x: str(x.relative_to(folder)) for x in files if x.is_file()}
     shown = [x for x, name in names.items() if not re.search(r"(^|/)\.", name)]

@@ -384,7 +384,7 @@ def _joined_origin(tables: Sequence[Table]) -> dict[str, str]:
 
 
 def _refuse_other_runs(tables: Sequence[Table]) -> None:
-    """Raise a ValueError if tables share no column, or come from different tools or models."""
+    """Raise a ValueError if tools or models differ, or if tables without a tool share no column."""
     first = tables[0]
     for table in tables if first.layout is None else ():
         if first.columns.keys().isdisjoint(table.columns):

@@ -261,7 +261,7 @@ def _clique_cover(alike: np.ndarray) -> list[list[int]]:
 
 
 def _without_redundant(groups: Sequence[list[int]], runs: int) -> list[list[int]]:
-    """Return the groups of K `runs`, sorted, except those whose pairs are all in other groups."""
+    """Drop each group whose pairs are all in groups that remain. Return the others, sorted."""
     number = np.zeros((runs, runs), dtype=int)  # how many groups contain each pair
     for group in groups:
         number[np.ix_(group, group)] += 1

@@ -103,7 +103,7 @@ def noise_of(
     others = scored.intervals("questions", confidence)
     if same is None and scored.shows_samples:
         same = scored.intervals("sampling", confidence)
-    # The mean distance of the limits by estimated rates, divided by z, is about a standard error.
+    # Variances: estimated rates move each limit by about z standard errors, so divide by z.
     checkers = (scored.moves(confidence).mean(axis=0) / normal_z(confidence)) ** 2
     lo, hi = scored.widened(limits_of(others), confidence).tolist()
     sampling_variances: list[float] = [0.0] * len(others)

@@ -13,8 +13,8 @@ from ..core.samples import Samples, read_samples, sample_place
 def read_aligned(lists, name: str, sizes: np.ndarray) -> Samples:
     """Return the numbers that a user gives for samples, such as labels, as a `Samples` object.
 
-    Its values are the numbers. A sample without a number is not scored there. Raises ValueError if
-    an entry is no number, or if a length differs.
+    Its values are the numbers, and a sample without a number is marked as not scored. Raises
+    ValueError if an entry is no number, or if a length differs.
 
     Args:
         lists: for each of the M questions, a list with the number of each sample, in which None and

@@ -29,7 +29,7 @@ _CELLS_OF_SUMS = 1 << 22  # the largest number of probabilities at once, to boun
 
 
 def in_units(levels: np.ndarray) -> tuple[np.ndarray, int]:
-    """Return (integers, D) with levels = integers / D and the smallest D. ValueError above 1000."""
+    """Return (integers, D) with levels = integers / D and least D; ValueError if D > 1000."""
     for unit in range(1, _LARGEST_UNIT + 1):
         steps = np.rint(levels * unit)
         if (np.abs(levels * unit - steps) <= 1e-9 * unit).all():
