@@ -302,7 +302,7 @@ def test_no_program_forges_a_pass_beside_a_module_that_tests_use():
     tests = [tests for tests, _ in OTHER_FORGERIES.values()]
     programs += [["import math\n" + RIGHT]]  # which is there for the tests
     tests += ["assert math.isqrt(square(3)) == 3"]
-    rows = python_tests(timeout=1, workers=2).run(programs, tests)
+    rows = python_tests(timeout=5, workers=2).run(programs, tests)
     statuses = [record["status"] for [record] in rows]
     assert statuses == ["failed"] * len(OTHER_FORGERIES) + ["passed"]
 
