@@ -99,6 +99,7 @@ tailpass(TWO, 2, prior=[1, 2, 3]) >> prior has the shape (3,): give a number, 2 
 tailpass(TWO, 2, prior=0) >> prior is 0.0
 tailpass(TWO, 10_000) >> too many for a posterior
 tailpass([[0, 1]], 2).linear([1]) >> weights has 1 entries with the sum 1: give 2 weights
+auc_at_k_ci(Counts([10**6], [3 * 10**5]), 10**6) >> k = 1000000 needs | give a smaller k, or inter
 bayes([[0.5]]) >> one real reward, which shows no variation
 max_at_k_ci([[0.5, 0.25]], 3) >> k is 3, but question 0 has n = 2
 bayes([[0.5, 0.25]], None, [[1]]) >> R0 is given

@@ -40,6 +40,7 @@ Prior = tuple[float, float]
 _LARGEST_TABLE = 128  # Up to this n and k, values for all c are kept.
 _STEP = 0.6  # in standard deviations: of trapezoids, where the integrand is nearly normal
 _LARGEST_LOG_ODDS = 80.0  # Rates beyond count as 0 and 1.
+_MOST_CELLS = 4e9  # largest number of probabilities for scores with several credits, a minute
 
 
 def pass_moments(counts: BinaryCounts, scores: Mapping[ScoreKey, Score], prior: Prior) -> Moments:
@@ -116,6 +117,8 @@ def _covariances_of_k(
     width = np.sqrt(1 / (a + narrowest + 7) + 1 / (b + 2 * k - narrowest + 7))
     step = np.exp2(np.floor(np.log2(_STEP * width)))
     size = np.exp2(np.ceil(np.log2((last - first) / step + 1)))
+    if any(np.count_nonzero(credit) > 1 for credit in credits):
+        _require_few_nodes(k, step, size, last.max() - first.min())
     for h, nodes in {*zip(step.tolist(), size.astype(int).tolist(), strict=True)}:
         for rows in blocks_of_rows(np.flatnonzero((step == h) & (size == nodes)), nodes):
             node = np.floor(first[rows, None] / h) + np.arange(nodes)
@@ -131,6 +134,21 @@ def _covariances_of_k(
             for column, (i, j) in enumerate(columns):
                 result[rows, column] = (weights * deviations[i] * deviations[j]).sum(axis=-1)
     return np.maximum(result, 0.0)
+
+
+def _require_few_nodes(k: int, step: np.ndarray, size: np.ndarray, reach: float) -> None:
+    """Raise a ValueError if the pmf of k samples at all nodes has more than `_MOST_CELLS` numbers.
+
+    `size`, (U,), is the number of nodes of each pair (n, c), `step`, (U,), their distance, and
+    `reach` the range of all nodes together.
+    """
+    # Pairs with equal steps share nodes.
+    needed = k * sum(min(size[step == h].sum(), reach / h) for h in np.unique(step))
+    if needed > _MOST_CELLS:
+        raise ValueError(
+            f"The posterior variance at k = {k} needs up to {needed:.0e} probabilities, and "
+            f"{_MOST_CELLS:.0e} are possible: give a smaller k, or interval='sampling'."
+        )
 
 
 def _beta_weights(x: np.ndarray, a: np.ndarray, b: np.ndarray, step: float) -> np.ndarray:
