@@ -71,9 +71,9 @@ from typing import NamedTuple
 
 """Validation of parameters, and errors about input.
 
-A function `check_x` raises a ValueError unless a parameter is valid, and most of them return it as
-a plain Python value. Their argument `name` is what the message calls the parameter. There are M
-questions, and n samples of a question. A "page" is a web page that shows a metric.
+A function `check_x` raises a ValueError unless a parameter is valid, and most return it as a plain
+Python value. Their arguments are the `name` of the parameter in the message, and `wanted`, the end
+of the message, which says what is valid. A "page" is a web page that shows a metric.
 """
 
 
@@ -100,14 +100,12 @@ class Place(NamedTuple):
         question: index of the question.
         sample: index of the sample in its question, or None for the whole question.
         key: the column, such as "correct", of input that consists of counts of samples; or None.
-        value: the invalid outcome, if it is one of counted samples, which have no index; or None.
     """
 
     parameter: str
     question: int
     sample: int | None = None
     key: str | None = None
-    value: float | None = None
 
     @property
     def is_question(self) -> bool:
@@ -142,10 +140,9 @@ QUESTION, SAMPLE, FROM_0 = Noun("question"), Noun("sample"), InPython(" (from 0)
 
 
 class InputError(ValueError):
-    """The error for invalid input. Its message consists of the pieces in `args`.
+    """The error for invalid input. Its message consists of the pieces in `args`, which are pickled.
 
-    A piece is a text, or an object of a class above, which a page may show in its own words. Pieces
-    are in `args` because pickling keeps these.
+    A piece is a text, or an object of a class above, which a page may show in its own words.
     """
 
     def __str__(self) -> str:
@@ -173,8 +170,7 @@ def is_scalar(value) -> bool:
 def plain_number(name: str, value) -> Any:
     """Return a scalar of NumPy or of a tensor library as a Python number.
 
-    A float16 or float32 becomes the shortest decimal that rounds to it: np.float32(0.6) becomes
-    0.6, and not 0.6000000238. `name` is for the error about a tensor without data.
+    A float16 or float32 becomes the shortest decimal that rounds to it: 0.6, not 0.6000000238.
     """
     try:
         number = value.item()
@@ -187,13 +183,10 @@ def plain_number(name: str, value) -> Any:
 
 
 def is_list_like(value) -> bool:
-    """Return whether a value is an iterable other than a text, bytes, a dict or a set.
-
-    A set has no order, and drops duplicates.
-    """
+    """Return whether a value is an iterable other than a text, bytes, a dict or a set."""
     if isinstance(value, (list, tuple)):  # the usual case, and fast
         return True
-    if isinstance(value, (str, bytes, dict, set, frozenset)):
+    if isinstance(value, (str, bytes, dict, set, frozenset)):  # A set has no order.
         return False
     return isinstance(value, Iterable) and not is_scalar(value)
 
@@ -207,10 +200,7 @@ def as_list(name: str, value) -> list[Any]:
 
 
 def entries_of(name: str, values) -> list[Any]:
-    """Return the entries of a list, an array or a column as a list, with None for masked ones.
-
-    Raises a ValueError for a data frame, and for a value that is not list-like.
-    """
+    """Return the entries of a list, an array or a column as a list, with None for masked ones."""
     if is_frame(values):  # iterating gives column names
         raise ValueError(f"{name} is a data frame: give one of its columns.")
     if hasattr(values, "to_pylist"):  # Arrow's conversion to NumPy would turn None into nan.
@@ -241,10 +231,7 @@ _METRIC_OF_SCORE = {
 
 
 def check_name(name: str, choice: Any, known: Collection[str]) -> Any:
-    """Return `choice`, a value of the parameter `name`; raise a ValueError if it is not in `known`.
-
-    The message suggests a similar name, and "pass@k" with k=4 in place of "pass@4".
-    """
+    """Return `choice`; raise a ValueError with a similar name if it is not one of the `known`."""
     hint = ""
     if isinstance(choice, str):
         if choice in known:
@@ -262,8 +249,7 @@ def check_name(name: str, choice: Any, known: Collection[str]) -> Any:
 def did_you_mean(choice: str, names: Iterable[str]) -> str:
     """Return " Did you mean 'x'?" for the name most similar to a choice, or "" if none is similar.
 
-    A name is similar if the choice is the name with an s, abbreviates this name and no other, or is
-    spelled almost like it, with "at" for @ and "hat" for ^.
+    The choice may be a name with an s, the start of one name, or "pass_hat_k" for "pass^k".
     """
 
     def letters(name: str) -> str:
@@ -281,10 +267,7 @@ def did_you_mean(choice: str, names: Iterable[str]) -> str:
 
 
 def category_numbers(categories) -> dict[str, float] | None:
-    """Return a dict from category label to its number (0, 1, ...), or None if `categories` is None.
-
-    Raises a ValueError if a label is no text, or occurs twice.
-    """
+    """Return a dict from the label of a category to its number, or None if there are no labels."""
     if categories is None:
         return None
     numbers: dict[str, float] = {}
@@ -301,10 +284,7 @@ def category_numbers(categories) -> dict[str, float] | None:
 
 
 def require_same_index(values: Mapping[str, Any]) -> None:
-    """Raise a ValueError if two frames or columns of pandas have other labels in their rows.
-
-    `values` has what is paired by its rows, by name; values of other types have no labels.
-    """
+    """Raise a ValueError if the rows of two frames or columns of pandas have other labels."""
     indexes = [(name, x.index) for name, x in values.items() if hasattr(x, "iloc")]
     for name, other in indexes:
         first, index = indexes[0]
@@ -319,8 +299,8 @@ def require_same_index(values: Mapping[str, Any]) -> None:
 def label_index(labels, questions: int, name: str) -> tuple[list[str], np.ndarray]:
     """Return the distinct labels as texts, and the index of each question's label among them, (M,).
 
-    The distinct labels are in the order of their first appearance. `questions` is M. A ValueError
-    is raised if there are not M labels; or if a label is missing, an array or a data frame.
+    Labels are in the order of their first appearance. A ValueError is raised if there are not as
+    many as `questions`; or if a label is missing, an array or a data frame.
     """
     entries = [plain_number(name, x) if is_scalar(x) else x for x in entries_of(name, labels)]
     if len(entries) != questions:
@@ -328,13 +308,9 @@ def label_index(labels, questions: int, name: str) -> tuple[list[str], np.ndarra
             f"{name} has {len(entries)} labels for {questions} questions: give one for each."
         )
     for question, label in enumerate(entries):
-        problem = ""
-        if hasattr(label, "shape"):
-            problem = "a label is a text or a number"
-        elif is_missing(label):
-            problem = "give every question a label"
-        if problem:
-            raise InputError(Place(name, question), f" is {short(label)}: {problem}.")
+        if hasattr(label, "shape") or is_missing(label):
+            wanted = "give every question a label, which is a text or a number"
+            raise InputError(Place(name, question), f" is {short(label)}: {wanted}.")
     numbers: dict[str, int] = {}
     index = np.array([numbers.setdefault(str(label), len(numbers)) for label in entries])
     return list(numbers), index
@@ -344,10 +320,7 @@ def label_index(labels, questions: int, name: str) -> tuple[list[str], np.ndarra
 
 
 def check_number(name: str, value, wanted: str, least: float, most: float) -> float:
-    """Return `value` as a float; raise a ValueError unless it is from `least` to `most`.
-
-    `wanted` ends the message: it says what is valid.
-    """
+    """Return `value` as a float; raise a ValueError unless it is from `least` to `most`."""
     number = math.nan  # which is in no range
     if not isinstance(value, (float, int)) and is_scalar(value):
         value = plain_number(name, value)
@@ -375,10 +348,7 @@ def check_flag(name: str, value) -> bool:
 def check_count(
     name: str, value, wanted="give a positive integer", least: int = 1, most: float = math.inf
 ) -> int:
-    """Return `value` as an int; raise a ValueError unless it is an integer from `least` to `most`.
-
-    `wanted` ends the message: it says what is valid.
-    """
+    """Return `value` as an int; raise a ValueError unless it is a whole number in the range."""
     if not isinstance(value, int) and is_scalar(value):
         value = plain_number(name, value)
     # Testing for int first is faster: Integral is an abstract base class.
@@ -414,20 +384,15 @@ def check_bounds(bounds) -> tuple[float, float]:
 
 
 def check_prior(alpha0, beta0) -> tuple[float, float]:
-    """Return both parameters of a Beta prior; raise a ValueError unless they are in (0, 1e15].
-
-    Beyond 1e15 the posterior standard deviation would lose all digits.
-    """
+    """Return both parameters of a Beta prior; raise a ValueError unless they are in (0, 1e15]."""
+    # Beyond 1e15 the posterior standard deviation would lose all digits.
     wanted = "a parameter of the Beta prior is a positive number, at most 1e15"
     alpha0 = check_number("alpha0", alpha0, wanted, _ABOVE_0, 1e15)
     return alpha0, check_number("beta0", beta0, wanted, _ABOVE_0, 1e15)
 
 
 def check_k(k, n: np.ndarray | None = None, name: str = "k") -> int:
-    """Return k as an int; raise a ValueError unless it is from 1 to 1e6, and no n is below it.
-
-    `n`, (M,), are the numbers of samples of the questions, or None if they are not known.
-    """
+    """Return k as an int; raise a ValueError unless it is from 1 to 1e6, and no n is less."""
     k = check_count(name, k, "give a positive integer, at most a million", most=1_000_000)
     if n is not None:
         check_samples([k], n)
@@ -446,10 +411,9 @@ def choose_ks(
     allow_above_n: bool = False,
     remedy: str = "",
 ) -> list[int]:
-    """Return the requested `ks`; or if it is None, the entries of `default` up to the smallest n.
+    """Return the requested `ks`, or the entries of `default` up to the smallest n, (M,), or that n.
 
-    If all are larger, [smallest n] is returned. `n`, (M,), are the numbers of samples. Raises
-    ValueError for a requested k above an n, unless `allow_above_n`; `remedy` ends its message.
+    A requested k above an n is a ValueError that ends with `remedy`, unless `allow_above_n`.
     """
     if ks is None:
         least = int(n.min())
@@ -460,10 +424,7 @@ def choose_ks(
 
 
 def check_samples(ks: list[int], n: np.ndarray, remedy: str = "") -> None:
-    """Raise a ValueError if a k exceeds the number of samples of a question.
-
-    `n`, (M,), has the numbers of samples. `remedy` ends the message: what else the user can do.
-    """
+    """Raise a ValueError, which ends with `remedy`, if a k exceeds the n of a question, (M,)."""
     question = int(np.argmin(n))
     least = n[question]
     for k in ks:
@@ -486,7 +447,7 @@ most of whose methods raise an error that names the missing package.
 """
 
 
-KERNEL = "2c81d7c483c2"
+KERNEL = "bb1a46e8265d"
 """A hash of the core, which `shared/vendor.py` writes into kernels; "" in the package itself."""
 
 INSTALL = 'pip install "evaluate-at-k @ git+https://github.com/evaluate-at-k/evaluate-at-k"'
@@ -717,9 +678,8 @@ def _row_sums(rows: np.ndarray) -> np.ndarray:
 """Conversion of data of any library to a few types of Python, NumPy and Arrow.
 
 `plain_container` turns every container into a list, a NumPy array of numbers or an Arrow column,
-and `plain_entry` turns every entry into a Python value. pyarrow is imported only where it has to
-be, because its import takes half as long as that of all of at_k. Arrow objects are recognized by
-their methods.
+and `plain_entry` turns every entry into a Python value. pyarrow takes half as long to import as all
+of at_k. So it is imported only where it has to be, and its objects are recognized by their methods.
 """
 
 
@@ -743,10 +703,9 @@ _NUMBERS = {
 
 
 def to_array(values) -> np.ndarray:
-    """Convert an array of any library, on any device, to a NumPy array.
+    """Convert an array of any library, on any device, to a NumPy array, or raise a TypeError.
 
-    bfloat16, and float8 of JAX, become float32 without loss, and a longdouble becomes a double. A
-    TypeError is raised if the library cannot convert the array, or if the fields are no samples.
+    bfloat16, and float8 of JAX, become float32 without loss, and a longdouble becomes a double.
     """
     names = getattr(getattr(values, "dtype", None), "names", None) or ()
     if not _NOT_SAMPLES.isdisjoint(name.lower() for name in names):
@@ -796,10 +755,8 @@ def plain_entry(value) -> Any:
 def plain_container(values) -> Any:
     """Convert a container to a list, a NumPy array of numbers, or a chunked array of Arrow.
 
-    An Arrow column has texts, numbers, or lists of these: columns of other types become lists. A
-    data frame is returned as it is, or as an Arrow table if it is one of polars or DuckDB. Values
-    that are not list-like, such as dicts and texts, are returned as they are. A TypeError is raised
-    if a library cannot convert its array.
+    Arrow columns have texts, numbers, or lists of these: others become lists. Frames of polars and
+    DuckDB become Arrow tables. Other frames, dicts, texts and the like are returned as they are.
     """
     if isinstance(values, (list, tuple)):
         return list(values)
@@ -830,8 +787,7 @@ def plain_list(values) -> list[Any]:
 def as_arrow(values) -> Any:
     """Convert data of polars or DuckDB, pandas columns of Arrow types and Arrow streams to Arrow.
 
-    A memoryview becomes a NumPy array, and a nested tensor a list of tensors. Other values are
-    returned unchanged.
+    A memoryview becomes a NumPy array, and a nested tensor a list of tensors.
     """
     if isinstance(values, memoryview):
         return np.asarray(values)
@@ -885,8 +841,8 @@ def has_lists(column) -> bool:
 def numbers_or_texts(column) -> tuple[Any, np.ndarray | None]:
     """Return the numbers of an Arrow column as an array, or its texts as a column; and the valid.
 
-    Null becomes 0 among numbers. The second result, (S,), is whether each entry is not null, or
-    None if none is null.
+    The valid, (S,), are the entries that are not null, or None if no entry is null. Among numbers,
+    null becomes 0.
     """
     kind = str(column.type)
     valid = to_numpy(column.is_valid()) if column.null_count else None
@@ -925,7 +881,7 @@ def sample_rows(frame, name: str) -> np.ndarray | list[list[Any]]:
     """Return the rows of a data frame, each of which has the samples of one question.
 
     Raises a ValueError if a column name shows that the columns are not samples, or if the only
-    column has lists. `name` is the name of the data frame in messages.
+    column has lists.
     """
     for column in column_names(frame):
         if column.lower() in _NOT_SAMPLES:
@@ -1268,13 +1224,10 @@ def is_counts(values) -> bool:
 
 
 def read_counts(values, name: str) -> tuple[Any, np.ndarray, np.ndarray]:
-    """Return the categories or answers of all questions, their counts, and how many a question has.
+    """Return what is counted, the S counts of all questions, and how many each question has, (M,).
 
-    `values` are counts, for which `is_counts` returns True, and `name` is their name in messages.
-    With S counts of all questions, the results are the categories that are counted, (S,), or M
-    lists of answers; the counts, (S,); and the number of counts of each question, (M,). A
-    ValueError is raised if a count is not a whole number of at least 0, if questions differ in
-    their number of categories, or if a question has not one count for each answer.
+    What is counted are categories, (S,), or M lists of answers. A ValueError is raised if a count
+    is no whole number, or if a question has not one count for each category or answer.
     """
     columns = _columns_of_counts(values, name)
     if "n" in columns:  # The categories are 0, with n - correct samples, and 1.
@@ -1285,70 +1238,57 @@ def read_counts(values, name: str) -> tuple[Any, np.ndarray, np.ndarray]:
                 Place(name, question, key="correct"),
                 f" is {correct[question]} of {n[question]} samples: give a number from 0 to n.",
             )
-        multiplicity = np.stack([n - correct, correct], axis=1).ravel()
-        return np.tile([0, 1], len(n)), multiplicity, np.full(len(n), 2)
+        counts = np.stack([n - correct, correct], axis=1)
+        return np.tile([0, 1], len(n)), counts.ravel(), np.full(len(n), 2)
     rows, answers = columns["counts"], columns.get("answers")
     for question, row in enumerate(rows):
+        place = Place(name, question, key="counts")
         if not is_list_like(row):
-            location = Place(name, question, key="counts")
-            raise InputError(location, f" is {short(row)}: give a list of counts.")
+            raise InputError(place, f" is {short(row)}: give a list of counts.")
         if answers is None:
-            continue
-        if not is_list_like(answers[question]) or len(answers[question]) != len(row):
-            raise InputError(
-                Place(name, question, key="answers"),
-                f" is {short(answers[question])}, with {len(row)} counts: give one count for each "
-                f"answer.",
-            )
+            if len(row) != len(rows[0]):
+                raise InputError(
+                    place,
+                    f" has {len(row)} categories, and that of ",
+                    Place("question", 0),
+                    f" has {len(rows[0])}: give a count for each category.",
+                )
+        elif not is_list_like(answers[question]) or len(answers[question]) != len(row):
+            what = f" is {short(answers[question])}, with {len(row)} counts: give one count for "
+            raise InputError(place._replace(key="answers"), f"{what}each answer.")
     sizes = np.array([len(row) for row in rows], dtype=np.int64)
-    multiplicity = _whole_numbers([*itertools.chain.from_iterable(rows)], name, "counts", sizes)
-    if answers is not None:
-        return answers, multiplicity, sizes
-    if len(sizes) and not one_size(sizes):
-        question = int(np.argmax(sizes != sizes[0]))
-        raise InputError(
-            Place(name, question, key="counts"),
-            f" has {sizes[question]} categories, and that of ",
-            Place("question", 0),
-            f" has {sizes[0]}: give a count for each category.",
-        )
-    return np.tile(np.arange(sizes.max(initial=0)), len(sizes)), multiplicity, sizes
+    counts = _whole_numbers([*itertools.chain.from_iterable(rows)], name, "counts", sizes)
+    if answers is None:
+        answers = np.tile(np.arange(sizes.max(initial=0)), len(sizes))
+    return answers, counts, sizes
 
 
 def _columns_of_counts(values, name: str) -> dict[str, Any]:
-    """Return a dict from each key of counts, such as "n", to a sequence of M entries.
-
-    `values` is a data frame, a dict of columns, or a list of M dicts. Raises ValueError if columns
-    differ in length, or the M dicts in their keys.
-    """
+    """Return a dict from each key of counts, such as "n", to a sequence of M entries."""
     if is_frame(values):
-        return {key: entries_of(name, values[key]) for key in column_names(values)}
+        values = {key: values[key] for key in column_names(values)}
     if isinstance(values, Mapping):
-        columns = {}
-        for key, column in values.items():
-            column = as_arrow(column)
-            is_table = is_frame(column)
-            columns[key] = (
-                frame_rows(column) if is_table else entries_of(f"{name}[{key!r}]", column)
-            )
+        columns = {key: _entries_of_column(f"{name}[{key!r}]", values[key]) for key in values}
         if len({*map(len, columns.values())}) > 1:
             lengths = " and ".join(f"{len(column)} {key}" for key, column in columns.items())
             raise ValueError(f"{name} has {lengths}: give one of each for every question.")
         return columns
     for question, row in enumerate(values):
         if not isinstance(row, Mapping) or {*row} != {*values[0]}:
-            raise InputError(
-                Place(name, question),
-                f" is {short(row)}: give {' and '.join(values[0])} for each question, as for the "
-                f"first.",
-            )
+            wanted = f"give {' and '.join(values[0])} for each question, as for the first"
+            raise InputError(Place(name, question), f" is {short(row)}: {wanted}.")
     return {key: [row[key] for row in values] for key in values[0]}
 
 
-def _whole_numbers(entries, name: str, key: str, sizes: np.ndarray | None = None) -> np.ndarray:
-    """Return counts as an array of integers; raise a ValueError for the first invalid one.
+def _entries_of_column(name: str, column: Any) -> Any:
+    """Return the M entries of a column, or the rows of a table of counts."""
+    column = as_arrow(column)
+    return frame_rows(column) if is_frame(column) else entries_of(name, column)
 
-    `name` and `key` are those of the counts in the message, such as predictions['correct'].
+
+def _whole_numbers(entries, name: str, key: str, sizes: np.ndarray | None = None) -> np.ndarray:
+    """Return the counts in a column as integers; raise a ValueError for the first invalid one.
+
     `sizes`, (M,), is the number of counts of each question, or None for one each.
     """
     counts = [plain_entry(entry) for entry in entries]
@@ -1457,9 +1397,8 @@ Functions take outcomes, and metrics take predictions. Both accept
 and samples of other or mixed types into a list of Python objects. Then `columns.stored` prepares
 them for a checker, or `as_outcomes` replaces labels by numbers.
 
-M is the number of questions, N the number of samples of each question, and S the number of values
-that are stored: one for each sample of all questions, or one for several equal samples of a
-question, with their number as its multiplicity.
+There are M questions and S values: one for each sample of all questions, or one for several equal
+samples of a question, with their number as its multiplicity.
 """
 
 
@@ -1487,8 +1426,8 @@ class Samples:
         name: what the caller calls the samples, for messages.
         multiplicity: (S,) how often each value counts: bools, False for a sample that is not
             scored; or integers, if counts were handed in. None if each counts once.
-        references: (M,) an Arrow column of references, or None if there are none. With references,
-            the values are an Arrow column too.
+        references: (M,) an Arrow column of references, or None. With references, the values are an
+            Arrow column too.
     """
 
     values: Any
@@ -1551,20 +1490,17 @@ class Samples:
     # --- Outcomes ---------------------------------------------------------------------------
 
     def require(self, valid: np.ndarray, *wanted: str) -> None:
-        """Raise a ValueError for the first outcome that is scored and not valid.
+        """Raise a ValueError for the first scored outcome with a False in `valid`, (S,).
 
-        `valid`, (S,), is whether each outcome is. `wanted` are the pieces of the message that say
-        what a valid outcome is.
+        `wanted` are the pieces of the message that say what a valid outcome is.
         """
         invalid = ~valid if self.multiplicity is None else ~valid & self.is_scored
         if invalid.any():
             first = int(np.argmax(invalid))
-            value, location = self.values[first], sample_place(self.name, self.sizes, first)
-            if not self.are_counts:
-                raise InputError(location, f" is {value}: ", *wanted, ".")
-            # Counts have no index of a sample, so the message names the outcome.
-            location = location._replace(sample=None, value=value.item())
-            raise InputError(location, f" has an outcome {value}: ", *wanted, ".")
+            place, problem = sample_place(self.name, self.sizes, first), "is"
+            if self.are_counts:  # which have no index of a sample
+                place, problem = place._replace(sample=None), "has an outcome"
+            raise InputError(place, f" {problem} {self.values[first]}: ", *wanted, ".")
 
     @cached_property
     def counts(self) -> BinaryCounts:
@@ -1666,11 +1602,12 @@ def require_shares(outcomes: Samples) -> Samples:
 def read_samples(values, name: str = "predictions") -> Samples:
     """Read the samples of M questions from any container that the module docstring lists.
 
-    `name` is what the caller calls the samples, for messages. A ValueError is raised if there is no
-    question, or if one has no list of samples, or an empty list; and a TypeError if a library
-    cannot convert its array.
+    `name` is what the caller calls the samples. A ValueError is raised if there is no question, or
+    if one has no list of samples, or an empty list; a TypeError if an array cannot be converted.
     """
     values = plain_container(values)
+    if is_frame(values) and not is_counts(values):
+        values = sample_rows(values, name)
     if is_counts(values):
         samples = _samples_from_counts(values, name)
     elif isinstance(values, list):
@@ -1679,8 +1616,6 @@ def read_samples(values, name: str = "predictions") -> Samples:
         samples = _samples_from_array(values, name)
     elif hasattr(values, "chunks"):
         samples = _samples_from_column(values, name)
-    elif is_frame(values):
-        return read_samples(sample_rows(values, name), name)
     else:
         wanted = "give a list with the samples of each question"
         if isinstance(values, str):
@@ -1689,24 +1624,9 @@ def read_samples(values, name: str = "predictions") -> Samples:
     if not len(samples):
         raise ValueError(f"{name} holds no question.")
     if not samples.sizes.all():
-        location = Place(name, int(samples.sizes.argmin()))
-        raise InputError(location, " is empty: each ", QUESTION, " needs a ", SAMPLE, ".")
+        place = Place(name, int(samples.sizes.argmin()))
+        raise InputError(place, " is empty: each ", QUESTION, " needs a ", SAMPLE, ".")
     return samples
-
-
-def _plain_row(name: str, question: int, entry: Any) -> list[Any] | tuple[Any, ...]:
-    """Return the samples of a question as a list or tuple; raise a ValueError if it has no list."""
-    if not is_list_like(entry):
-        raise _not_a_list(name, question, entry)
-    return entry if isinstance(entry, (list, tuple)) else plain_list(entry)
-
-
-def _not_a_list(name: str, question: int, entry: Any) -> ValueError:
-    """Return the error for a question whose `entry` is no list of samples."""
-    return InputError(
-        *(Place(name, question), f" is {short(entry)}: each ", QUESTION, " has a list of ", SAMPLE),
-        "s.",
-    )
 
 
 def _samples_from_counts(counts, name: str) -> Samples:
@@ -1722,8 +1642,8 @@ def _samples_from_array(array: np.ndarray, name: str) -> Samples:
     """Return the samples in an (M, N) array of numbers; raise a ValueError for other shapes."""
     if array.ndim == 0:
         raise ValueError(f"{name} is {array}: give a list with the samples of each question.")
-    if array.ndim == 1 and len(array):
-        raise _not_a_list(name, 0, array[0].item())
+    if array.ndim == 1:
+        return _samples_from_lists(array.tolist(), name)  # which raises an error for its first row
     if array.ndim > 2:
         raise ValueError(f"{name} has {array.ndim} dimensions: M questions x N samples.")
     values = np.ascontiguousarray(array, array.dtype.newbyteorder("=")).ravel()
@@ -1731,10 +1651,7 @@ def _samples_from_array(array: np.ndarray, name: str) -> Samples:
 
 
 def _samples_from_column(column, name: str) -> Samples:
-    """Return the samples in an Arrow column with a list for each question, without Python objects.
-
-    Raises a ValueError if its entries are no lists, or null.
-    """
+    """Return the samples in an Arrow column of lists, without Python objects."""
     if not has_lists(column) or column.null_count:
         return _samples_from_lists(column.to_pylist(), name)
     import pyarrow.compute as pc
@@ -1745,10 +1662,7 @@ def _samples_from_column(column, name: str) -> Samples:
 
 
 def _samples_from_lists(lists: list[Any], name: str) -> Samples:
-    """Return the samples in a list with a list or array for each question.
-
-    A ValueError is raised if the entry of a question is not list-like.
-    """
+    """Return the samples in a list with a list or array for each question."""
     if (numbers := _joined_arrays(lists)) is not None:
         return Samples(numbers, np.array([*map(len, lists)]), name)
     if not {*map(type, lists)} <= {list, tuple}:
@@ -1769,6 +1683,14 @@ def _samples_from_lists(lists: list[Any], name: str) -> Samples:
     return Samples(_as_numbers(entries, types), sizes, name, scored)
 
 
+def _plain_row(name: str, question: int, entry: Any) -> list[Any] | tuple[Any, ...]:
+    """Return the samples of a question as a list or tuple; raise a ValueError if it has no list."""
+    if not is_list_like(entry):
+        wanted = " has a list of ", SAMPLE, "s."
+        raise InputError(Place(name, question), f" is {short(entry)}: each ", QUESTION, *wanted)
+    return entry if isinstance(entry, (list, tuple)) else plain_list(entry)
+
+
 def _joined_arrays(lists: list[Any]) -> np.ndarray | None:
     """Return NumPy arrays with one axis, all of bools, integers or floats, as one; else None."""
     if {*map(type, lists)} != {np.ndarray}:
@@ -1780,10 +1702,9 @@ def _joined_arrays(lists: list[Any]) -> np.ndarray | None:
 
 
 def column_of_texts(lists: list[Any]) -> Any:
-    """Return the entries of lists as one Arrow column, or None if some are no texts.
+    """Return the entries of lists as one Arrow column, or None if some are neither texts nor None.
 
-    Null is allowed for None, and bytes are decoded as UTF-8. To be fast, the result is also None if
-    the first entry that is not None is no text.
+    Bytes are decoded as UTF-8. To be fast, the first entry that is not None is looked at first.
     """
     entries = itertools.chain.from_iterable(lists)
     first = next((entry for entry in entries if entry is not None), None)
@@ -1811,8 +1732,8 @@ _KINDS_OF_ARRAYS = {
 def _as_numbers(entries: list[Any], types: set[type]) -> np.ndarray | list[Any]:
     """Return bools, integers or floats as an array, with 0 for None; or other entries unchanged.
 
-    `types` are the types of the entries. Entries are also unchanged if an array would change a
-    value: a bool among numbers, or an integer above 2^53 among floats or beyond 64 bits.
+    Also unchanged are entries that an array would change: bools among numbers, and integers above
+    2^53 among floats, or beyond 64 bits.
     """
     kinds = _KINDS_OF_ARRAYS.get(frozenset(types - {type(None)}))
     if kinds is None:
@@ -1842,9 +1763,9 @@ def read_outcomes(R, name: str = "R", labels: Labels | None = None) -> Samples:
     """Read already-graded outcomes, or counts of outcomes. The values of the result are numbers.
 
     `R` is any container that `read_samples` takes, a flat list or array, which is one question, or
-    a run, whose predictions are used. Missing entries (None, masked, or NA of pandas) are not
-    scored. `name` is what the caller calls R. `labels` has the number of each label, such as
-    {"fully": 1.0}, if outcomes may be texts. A ValueError is raised if an outcome is invalid.
+    a run, whose predictions are used. `name` is what the caller calls R. Missing entries (None,
+    masked, or NA of pandas) are not scored, and texts are replaced by their number in `labels`,
+    such as {"fully": 1.0}. A ValueError is raised if an outcome is invalid.
     """
     values = plain_container(outcomes_in_run(R, name))
     if isinstance(values, list):
@@ -1857,10 +1778,9 @@ def read_outcomes(R, name: str = "R", labels: Labels | None = None) -> Samples:
 
 
 def outcomes_in_run(R: Any, name: str) -> Any:
-    """Return R["predictions"] if R is a dict as `at_k.read` returns it, otherwise R itself.
+    """Return R["predictions"] if R is a run, as `at_k.read` returns it, otherwise R itself.
 
-    Raises a ValueError if the dict has other keys than predictions and groups, such as references
-    or clusters, which a function would ignore.
+    Raises a ValueError if the run has references or anything else that a function would ignore.
     """
     if not isinstance(R, Mapping) or "predictions" not in R:
         return R
@@ -1895,19 +1815,17 @@ def as_outcomes(samples: Samples, labels: Labels | None = None) -> Samples:
 def _numbers_of_labels(samples: Samples, labels: Labels) -> np.ndarray:
     """Return the number of each sample, (S,), with 0 for None, which `multiplicity` leaves out.
 
-    A label in small letters may also be written with capitals, such as "Fully" for "fully". A
-    ValueError is raised for a sample that is neither a label, nor a float, nor an integer of 64
-    bits, nor None.
+    A label in small letters may also be written with capitals, such as "Fully" for "fully".
     """
     values = samples.values
     numbers = [*values] if isinstance(values, list) else values.to_pylist()
     for i, entry in enumerate(numbers):
+        number = 0 if entry is None else entry
         if isinstance(entry, str):
-            numbers[i] = labels.get(entry, labels.get(entry.lower(), entry))
-        elif entry is None:
-            numbers[i] = 0
-        number = numbers[i]
-        if isinstance(number, float) or (isinstance(number, int) and -(2**63) <= number < 2**63):
+            number = labels.get(entry, labels.get(entry.lower()))
+        is_integer = isinstance(number, int) and -(2**63) <= number < 2**63
+        numbers[i] = number
+        if is_integer or isinstance(number, float):
             continue
         problem = ": an outcome is a number or a bool."
         if labels:
@@ -2533,14 +2451,11 @@ class QuestionIntervals(IntervalMethod):
 
 # --- shared/at_k/core/columns.py ------------------------------------------------------------------
 
-"""Arrow columns of the samples and references that are to be checked.
+"""Arrow columns of the samples and references that are to be checked, and batches of questions.
 
 Texts are large strings. All other values, and texts that UTF-8 cannot hold, are stored as JSON,
 which keeps their types: lists, dicts, integers of any size, bools among numbers. A float16 or
 float32 becomes the double that prints the same, so that np.float32(0.1) equals 0.1.
-
-A batch has the samples of some questions: outcomes, or samples that are stored as such columns.
-`add_batch` keeps batches until `compute`. There are S samples of M questions.
 """
 
 
@@ -2554,9 +2469,8 @@ JSON = pa.large_binary()
 def stored(samples: Samples, references: Any = None) -> Samples:
     """Return the samples with values in an Arrow column, null if not scored, and with references.
 
-    `references` has one for each of M questions, or is None for no references. A ValueError is
-    raised if samples have different types, if there are not M references, or if JSON cannot hold a
-    value.
+    A ValueError is raised if samples have different types, if there is not one reference for each
+    question, or if JSON cannot hold a value.
     """
     check_types(samples)
     scored = samples.is_scored if samples.are_numbers and samples.multiplicity is not None else None
@@ -2566,19 +2480,22 @@ def stored(samples: Samples, references: Any = None) -> Samples:
 
 
 def check_types(samples: Samples) -> None:
-    """Raise a ValueError with two indices if a sample has another type than the first scored one.
+    """Raise a ValueError if a sample has another type than the first scored one.
 
     Numbers and bools are of one type. Samples that are lists or dicts are not checked.
     """
     if not isinstance(samples.values, list):
         return
-    kinds = {bool: "number", int: "number", float: "number"}
+
+    def kind(value: Any) -> type:
+        return float if isinstance(value, (bool, int)) else type(value)
+
     scored = ((i, x) for i, x in enumerate(samples.values) if x is not None)
     first, wanted = next(scored, (0, []))
     if isinstance(wanted, (dict, list, tuple)):
         return
     for sample, value in scored:
-        if kinds.get(type(value), type(value)) != kinds.get(type(wanted), type(wanted)):
+        if kind(value) is not kind(wanted):
             raise InputError(
                 sample_place(samples.name, samples.sizes, sample),
                 f" is {short(value)}, but ",
@@ -2588,7 +2505,7 @@ def check_types(samples: Samples) -> None:
 
 
 def _reference_column(references: Any, questions: int) -> pa.ChunkedArray:
-    """Return M references as a column; raise a ValueError if there are not M. `questions` is M."""
+    """Return the references of so many questions as a column of texts or JSON."""
     entries, valid = plain_container(references), None
     if hasattr(entries, "chunks") and not has_lists(entries):
         entries, valid = numbers_or_texts(entries)
@@ -2607,8 +2524,7 @@ def _column(
 ) -> pa.ChunkedArray:
     """Return a list, an array of numbers or a column of texts as a column of texts or JSON.
 
-    `valid`, (S,), is False for numbers that become null, or None if there are none. `place` returns
-    the place of the value with an index, for the error about one that JSON cannot hold.
+    `valid`, (S,), is False for numbers that become null. `place` is for errors, as in `to_json`.
     """
     if isinstance(values, list):
         texts = column_of_texts([values])
@@ -2628,7 +2544,7 @@ def _column(
 def to_json(values: Sequence[Any], place: Callable[[int], Place]) -> pa.Array:
     """Return values as an array of the type `JSON`, with null for None.
 
-    A ValueError is raised if JSON cannot hold a value. `place` returns its place from its index.
+    `place` returns the place of a value from its index, for the error if JSON cannot hold it.
     """
     texts, encode = [], json.JSONEncoder(default=_json_default).encode
     for index, value in enumerate(values):
@@ -2647,11 +2563,11 @@ def to_json(values: Sequence[Any], place: Callable[[int], Place]) -> pa.Array:
 def _json_default(value) -> Any:
     """Return an array or number of any library as a JSON value; raise a TypeError for others."""
     plain = plain_entry(value)
-    if plain is value and hasattr(value, "tolist"):  # an array
-        plain = value.tolist()
-    if plain is value:
-        raise TypeError(f"it is a {type(value).__name__}")
-    return plain
+    if plain is not value:
+        return plain
+    if hasattr(value, "tolist"):  # an array
+        return value.tolist()
+    raise TypeError(f"it is a {type(value).__name__}")
 
 
 def _check_keys(value) -> None:
@@ -2708,10 +2624,7 @@ def distinct_entries(values: pa.ChunkedArray) -> tuple[pa.Array, np.ndarray]:
 
 
 def with_batch(batches: list[Samples], batch: Samples) -> list[Samples]:
-    """Return a list of the batches and one more, with the last ones merged if there are many.
-
-    A ValueError is raised if `check_alike` refuses the new batch.
-    """
+    """Return a list of the batches and one more, with the last ones merged if there are many."""
     check_alike(batch, batches)
     batches = [*batches, _in_own_memory(batch)]
     if len(batches) <= 64:  # Merging so few would take longer than reading them.
@@ -2730,24 +2643,20 @@ def _in_own_memory(batch: Samples) -> Samples:
     The caller may change an array after adding it, and it may be a small part of a large table.
     """
 
-    def copy(values: Any) -> Any:
-        if values is None:
-            return None
-        if isinstance(values, pa.ChunkedArray):  # A slice would keep the whole table in memory.
-            return pa.chunked_array([one_chunk(values.take(pa.array(np.arange(len(values)))))])
-        is_category = values.dtype.kind in "iu" and values.min(initial=0) >= 0
-        return values.astype(
-            np.min_scalar_type(values.max(initial=0)) if is_category else values.dtype
-        )
+    def copy(column: pa.ChunkedArray) -> pa.ChunkedArray:
+        return pa.chunked_array([one_chunk(column.take(pa.array(np.arange(len(column)))))])
 
-    return replace(batch, values=copy(batch.values), references=copy(batch.references))
+    values, references = batch.values, batch.references
+    if batch.are_numbers:
+        is_category = values.dtype.kind in "iu" and values.min(initial=0) >= 0
+        dtype = np.min_scalar_type(values.max(initial=0)) if is_category else values.dtype
+        return replace(batch, values=values.astype(dtype))
+    references = None if references is None else copy(references)
+    return replace(batch, values=copy(values), references=references)
 
 
 def check_alike(batch: Samples, earlier: Sequence[Samples]) -> None:
-    """Raise a ValueError unless a batch can be scored together with earlier ones.
-
-    All have references, or none has; and all samples are numbers, texts or other values.
-    """
+    """Raise a ValueError unless all or no batches have references, and samples are of one kind."""
     if not earlier:
         return
     if (batch.references is None) != (earlier[-1].references is None):
@@ -2766,16 +2675,14 @@ def unite(batches: Sequence[Samples]) -> Samples:
     first = batches[0]
     if len(batches) == 1:
         return first
+    join = np.concatenate if first.are_numbers else _one_column
+    values = join([batch.values for batch in batches])
+    sizes = np.concatenate([batch.sizes for batch in batches])
     multiplicity = references = None
-    if first.are_numbers:
-        values = np.concatenate([batch.values for batch in batches])
-    else:
-        values = _one_column([batch.values for batch in batches])
-        if first.references is not None:
-            references = _one_column([batch.references for batch in batches])
     if any(batch.multiplicity is not None for batch in batches):
         multiplicity = np.concatenate([batch.weights for batch in batches])
-    sizes = np.concatenate([batch.sizes for batch in batches])
+    if first.references is not None:
+        references = _one_column([batch.references for batch in batches])
     return Samples(values, sizes, first.name, multiplicity, references)
 
 
@@ -3732,8 +3639,7 @@ PairBatch = tuple[int, list[PairToCheck]]  # the index of the first pair of a ba
 PairResult = tuple[Any, str | BaseException | None]
 """The result of a pair and None; or None and the problem: an exception, or a text "returned .."."""
 
-BatchResult = tuple[int, list[PairResult]]
-"""The index of the first pair of a batch, and the result of each of its pairs."""
+BatchResult = tuple[int, list[PairResult]]  # the index of the first pair, and all results
 
 NOT_FINISHED: PairResult = (None, None)
 """The result of a pair that took too long, which is not scored. Compare it with `is`."""
@@ -3745,9 +3651,8 @@ _OUTCOMES = "the result for predictions"  # what messages call the outcomes of a
 class Checked:
     """The outcomes of samples, and the answers that a checker compared.
 
-    `read_answers`, (S,), are the answers that the checker found in the samples, or codes of them;
-    null for samples without an answer. For "exact_match" and functions the whole sample is the
-    answer. It is None if the samples were given as outcomes.
+    `read_answers`, (S,), are the answers that the checker found in the samples, or null. For
+    "exact_match" and functions the whole sample is the answer. It is None for given outcomes.
     """
 
     outcomes: Samples
@@ -3757,7 +3662,7 @@ class Checked:
     def answers(self) -> np.ndarray | None:
         """Return an integer code of each sample's answer, (S,), or None if there are no answers.
 
-        The code -1 stands for no answer. An empty text is no answer, unless it is correct.
+        The code of no answer is -1. An empty text is no answer, unless it is correct.
         """
         answers = self.read_answers
         if answers is None:
@@ -3828,30 +3733,29 @@ class Checking:
         if is_object or (is_name and not self.matches_exactly):
             self.package_checker = PACKAGE.rooms.checker(self.checker)
             self.package_checker.validate(self)
-        elif self._needs_workers:
+        elif self._needs_workers():
             PACKAGE.rooms.check_workers(self)
 
-    @property
     def _needs_workers(self) -> bool:
         """Return whether the options or the function need processes, threads or batches."""
-        if self.timeout is not None or (self.num_proc or 1) > 1:
-            return True
-        return callable(self.checker) and (self.is_async or self.batch_size is not None)
+        has_options = self.timeout is not None or (self.num_proc or 1) > 1
+        return has_options or self.is_async or self.batch_size is not None
 
     def _check_options(self) -> None:
         """Raise an error if num_proc, executor or timeout is invalid, or two exclude each other."""
-        executor, timeout = self.executor, self.timeout
         if self.num_proc is not None:
             check_count("num_proc", self.num_proc, "give a number of processes")
-        if timeout is not None:
-            check_positive("timeout", timeout, "give a number of seconds", math.inf)
-        if executor is None:
+        if self.timeout is not None:
+            check_positive("timeout", self.timeout, "give a number of seconds", math.inf)
+        if self.executor is None:
             return
-        if isinstance(executor, type) or not hasattr(executor, "map"):
-            raise TypeError(f"executor is {short(executor)}: give an Executor, such as a pool.")
+        if isinstance(self.executor, type) or not hasattr(self.executor, "map"):
+            raise TypeError(
+                f"executor is {short(self.executor)}: give an Executor, such as a pool."
+            )
         if self.num_proc is not None:
             raise ValueError("num_proc and executor exclude each other: give one of them.")
-        if timeout is not None:
+        if self.timeout is not None:
             raise ValueError(
                 "timeout cannot end the calls of an executor: give num_proc instead of the "
                 "executor, or limit the time in check_correct_fn."
@@ -3887,7 +3791,7 @@ class Checking:
             if samples.values.type == TEXTS:
                 _warn_of_responses(samples, outcomes)
             return Checked(outcomes, samples.values)
-        cache = cache or CheckCache()
+        cache = CheckCache() if cache is None else cache
         if self.package_checker is not None:
             return self.package_checker.check_samples(samples, self, cache)
         pairs = DistinctPairs.from_samples(samples)
@@ -3908,7 +3812,8 @@ class Checking:
         try:
             self._check_missing(pairs, results, check_pairs)
         except BaseException as error:
-            finished |= pairs.finished(results)
+            known = zip(pairs.pairs, results, strict=True)
+            finished |= {repr(pair): x for pair, x in known if x and x[1] is None}
             if finished:
                 error.add_note(
                     f"{len(finished)} finished checks are kept: compute again with the same "
@@ -3934,8 +3839,7 @@ class Checking:
         try:
             with closing(check_pairs(self, [pairs.pairs[pair] for pair in missing])) as batches:
                 for start, batch in batches:
-                    checked = missing[start : start + len(batch)]
-                    for pair, result in zip(checked, batch, strict=False):
+                    for pair, result in zip(missing[start:], batch, strict=False):
                         results[pair] = result
                         if result[1] is not None:
                             self._raise_problem(pairs.call(pair), result[1])
@@ -3958,7 +3862,7 @@ class Checking:
         if self.executor is None:
             yield from map(check, ((i, [pair]) for i, pair in enumerate(pairs)))
             return
-        size = math.ceil(len(pairs) / 4096)  # so many batches keep many workers busy
+        size = max(1, math.ceil(len(pairs) / 4096))  # so many batches keep many workers busy
         batches = [(start, pairs[start : start + size]) for start in range(0, len(pairs), size)]
         yield from self.executor.map(check, batches)
 
@@ -3995,9 +3899,8 @@ def check_batch(
 ) -> BatchResult:
     """Apply a checker to a batch of pairs, in any thread or process, and return the results.
 
-    Nothing is raised: a problem is part of the result of its pair. `labels` has the number of each
-    label that the checker may return, or is None for a checker of this package, whose results are
-    not validated. `home` is what `host()` returned in the process that requested the check.
+    A problem is part of the result of its pair. `labels` is None for a checker of this package,
+    whose results are not validated. `home` is the `host()` of the process that asks.
     """
     start, pairs = batch
     results = [call_checker(checker, home, *pair) for pair in pairs]
@@ -4101,16 +4004,10 @@ class DistinctPairs:
         place = sample_place("predictions", self.samples.sizes, self.first[pair])
         return f"check_correct_fn({short(self.pairs[pair][0])}, ..) on ", place
 
-    def finished(self, results: Sequence[PairResult | None]) -> dict[str, PairResult]:
-        """Return the (P,) results that are known and have no problem, by the `repr` of the pair."""
-        pairs = zip(map(repr, self.pairs), results, strict=True)
-        return {pair: result for pair, result in pairs if result and result[1] is None}
-
     def outcomes(self, results: Sequence[float | None]) -> Samples:
-        """Return the outcomes of all samples, from the (P,) outcomes of the pairs.
+        """Return the outcomes of all samples, from the (P,) outcomes of the pairs or None.
 
-        A pair that is not scored has None. Raises a ValueError if there are both categories above 1
-        and shares of correctness, which are floats.
+        Raises a ValueError if there are both categories above 1 and shares, which are floats.
         """
         padded = [*results, None]  # the last one is for samples that are None
         numbers = np.array([0 if result is None else result for result in padded])
@@ -4127,28 +4024,24 @@ class DistinctPairs:
         return Samples(numbers[self.index], samples.sizes, _OUTCOMES, multiplicity)
 
 
-class CheckCache:
-    """Keeps the finished checks of a run that failed, so that a retry checks only the other pairs.
+class CheckCache(dict[str, PairResult]):
+    """The finished checks of a run that failed by the `repr` of their pair, for a retry.
 
     The retry needs the same labels and an equal checker, such as the same function.
     """
 
-    def __init__(self) -> None:
-        self._checker: Any = None
-        self._results: dict[str, PairResult] = {}
+    _checker: Any = None
 
     def __reduce__(self):
         return CheckCache, ()  # An empty cache is pickled: not every checker can be pickled.
 
-    def results_of(self, checking: Checking) -> dict[str, PairResult]:
-        """Return the dict of finished results by the `repr` of their pair, to which one may add.
-
-        It is emptied first if its results are those of another checker or other labels.
-        """
+    def results_of(self, checking: Checking) -> CheckCache:
+        """Return this cache, emptied if its results are those of another checker or labels."""
         checker = (checking.checker, checking.labels)
         if self._checker != checker:
-            self._checker, self._results = checker, {}
-        return self._results
+            self._checker = checker
+            self.clear()
+        return self
 
 
 # --- exact_match --------------------------------------------------------------
@@ -4160,9 +4053,9 @@ def outcomes_of_match(samples: Samples, correct: np.ndarray) -> Samples:
 
 
 def _warn_of_responses(samples: Samples, outcomes: Samples) -> None:
-    """Warn if texts seem to be whole responses, as many contain their reference, or none equals it.
+    """Warn if texts seem to be whole responses: if none equals its reference, or many contain it.
 
-    Only the first 1000 samples are searched. Many are more than a tenth of the correct ones.
+    Many are more than a tenth of those that equal it, among the first 1000 samples.
     """
     problem = f"None of the {outcomes.n.sum()} scored samples equals its reference"
     if outcomes.values.any():
@@ -4841,6 +4734,130 @@ def gauss_legendre(nodes: int) -> list[tuple[float, float]]:
     return [*zip(((1 + x) / 2).tolist(), (weights / 2).tolist(), strict=True)]
 
 
+# --- shared/at_k/core/computation.py --------------------------------------------------------------
+
+"""The computation of a metric without the protocol of `evaluate`.
+
+The metrics of `evaluate` and the command `at-k` both use it. The command does not import
+`evaluate`, because that takes longer than most computations.
+"""
+
+
+DEFAULT_K = (4, 8, 16)
+
+
+@dataclass(frozen=True)
+class SampledQuestions:
+    """The samples of M questions, which `check` turns into outcomes.
+
+    Args:
+        batch: the samples.
+        validate: raises a ValueError for outcomes that the metric does not accept.
+        cache: the results of earlier checks. If a check fails, the finished ones are added.
+    """
+
+    batch: Samples
+    validate: Callable[[Samples], Any]
+    cache: CheckCache
+
+    def __len__(self) -> int:
+        """Return M, the number of questions."""
+        return len(self.batch)
+
+    @property
+    def n(self) -> np.ndarray:
+        """Return the number of samples of each question that are not None, (M,)."""
+        return self.batch.n
+
+    def check(self, checking: Checking) -> Checked:
+        """Return the outcomes of all samples, and the answers that the checker compared, if any.
+
+        Samples without references are outcomes, or labels whose numbers are in `checking.labels`. A
+        ValueError is raised if a check fails, or if the metric does not accept an outcome.
+        """
+        batch = self.batch
+        if batch.references is not None:
+            checked = checking.check(batch, self.cache)
+            self.validate(checked.outcomes)
+            return checked
+        if not checking.matches_exactly:
+            raise ValueError(
+                "check_correct_fn is given, but there are no references to check against: give "
+                "references; or leave it out, if predictions are outcomes."
+            )
+        if not batch.are_numbers:  # numbers were validated when they were read
+            batch = as_outcomes(batch, checking.labels)
+            self.validate(batch)
+        return Checked(batch)
+
+
+@dataclass(frozen=True)
+class Computation:
+    """The functions that compute a metric, and what outcomes it accepts.
+
+    Args:
+        results: a function of `SampledQuestions` and the parameters of the metric, which returns
+            the dict of `compute`.
+        validate: raises a ValueError for outcomes that the metric does not accept.
+        accepts_labels: whether already-graded outcomes may be labels, for which a parameter of the
+            metric has numbers.
+        in_order: names of parameters that refer to samples by their order, such as one value for
+            each sample. All samples are then given in one call of `compute`.
+    """
+
+    results: Callable[..., Any]
+    validate: Callable[[Samples], Any]
+    accepts_labels: bool = False
+    in_order: tuple[str, ...] = ()
+
+    @property
+    def parameters(self) -> Mapping[str, inspect.Parameter]:
+        """Return the parameters of the metric by name, without predictions and references."""
+        parameters = parameters_of(self.results)
+        del parameters["questions"]
+        return parameters
+
+    def ordered_options(self, options: Mapping[str, Any]) -> list[str]:
+        """Return the names in `in_order` whose option is given, and is no dict of counts."""
+        no_order = (type(None), Mapping)
+        return [name for name in self.in_order if not isinstance(options.get(name), no_order)]
+
+    def read(self, predictions, references) -> Samples:
+        """Return the samples of all questions, from the arguments of `compute`.
+
+        Samples with references, and texts that may be labels, are stored in Arrow. Other samples
+        are outcomes, which are validated.
+        """
+        if predictions is None:
+            raise ValueError("predictions are missing: give each question's list of samples.")
+        samples = read_samples(predictions)
+        if references is not None:
+            if samples.are_counts and samples.are_numbers:
+                raise ValueError(
+                    "predictions are counts, which are already graded: leave out references, or "
+                    "give counts of answers, such as {'answers': [['12', '13']], 'counts': [[5, "
+                    "3]]}."
+                )
+            return stored(samples, references)
+        if self.accepts_labels and hasattr(samples.values, "chunks"):
+            # Texts may be labels. Their numbers are parameters of `compute`, which follow later.
+            return samples
+        check_types(samples)
+        outcomes = as_outcomes(samples)
+        self.validate(outcomes)
+        return outcomes
+
+    def samples(self, predictions, references, options: Mapping[str, Any]) -> SampledQuestions:
+        """Return the samples as the object that `results` takes, after a check of the options."""
+        check_options(self.results, options)
+        batch = self.read(predictions, references)
+        return SampledQuestions(batch, self.validate, CheckCache())
+
+    def compute(self, *, predictions, references=None, **options: Any) -> dict[str, Any]:
+        """Return the dict of scores for these predictions, references and parameters."""
+        return self.results(self.samples(predictions, references, options), **options)
+
+
 # --- shared/at_k/core/choice.py -------------------------------------------------------------------
 
 """The options of intervals, the rule of `interval="auto"`, and the choice of the method of limits.
@@ -5293,307 +5310,168 @@ def mean_shares(outcomes: Samples) -> np.ndarray:
     return np.add.reduceat(shares, np.cumsum(outcomes.sizes) - outcomes.sizes) / outcomes.n
 
 
-# --- shared/at_k/core/report.py -------------------------------------------------------------------
+# --- shared/at_k/core/metric.py -------------------------------------------------------------------
 
-"""The flat dict that `compute` returns, with scores over all questions and over each group."""
+"""The base class of the five metrics, which follows the protocol of `evaluate`."""
 
 
-class Report:
-    """Makes the dict that `compute` returns from the scores of M questions.
+_computing: ContextVar[tuple[int, ...]] = ContextVar("_computing", default=())
+"""The ids of the metric objects that are computing, as seen by the checkers that they call."""
 
-    Args:
-        questions: M.
-        groups: a label for each question, or None.
-        options: the options of intervals.
-        return_per_question: whether to add the scores of each question.
-        keys: "exact"; or "safe" for a dict of numbers only, under names that every logger takes.
-        with_mu: whether to add the centers of intervals.
 
-    Raises:
-        ValueError: if there are not M labels, or if two labels have the same safe name.
+class SampledMetric(evaluate.Metric, abc.ABC):
+    """A metric of several samples per question.
+
+    A question has a list of predictions, and may have a reference. Questions are read and validated
+    when they are added, and kept until a `compute` succeeds, so an error in `compute` loses none of
+    them. One thread at a time adds or computes, and the others wait.
+
+    With several processes, all of them have to call `compute` (see `at_k.exchange`).
     """
 
-    def __init__(
-        self,
-        questions: int,
-        groups,
-        options: IntervalOptions,
-        return_per_question: bool,
-        keys: str = "exact",
-        with_mu: bool = True,
-    ):
-        self._safe = check_name("keys", keys, ("exact", "safe")) == "safe"
-        # The indices of the questions of each group by its label; of all questions by None.
-        self._questions_by_group: dict[str | None, np.ndarray] = {None: np.arange(questions)}
-        if groups is not None:
-            labels, index = label_index(groups, questions, "groups")
-            by_group = np.argsort(index, kind="stable")
-            parts = np.split(by_group, np.cumsum(np.bincount(index))[:-1])
-            self._questions_by_group |= dict(zip(labels, parts, strict=True))
-            if self._safe:
-                safe_prefixes(labels)  # raises a ValueError for equal ones
-        if options.weights is not None:
-            for group, rows in self._questions_by_group.items():
-                self._questions_by_group[group] = rows[options.weights[rows] > 0]
-        self._return_per_question = check_flag("return_per_question", return_per_question)
-        if self._safe and self._return_per_question:
-            warnings.warn(
-                'keys="safe" leaves out per_question, which is no number: loggers refuse lists.',
-                stacklevel=2,
-            )
-        self.options, self._with_mu = options, with_mu
+    def __init__(self, *args, experiment_id: str | None = None, **kwargs):
+        """Take the arguments of `evaluate.Metric`.
 
-    def result(
-        self,
-        points: Scores,
-        method: IntervalMethod | None,
-        n: np.ndarray,
-        checker: dict[str, float] | None = None,
-    ) -> dict[str, Any]:
-        """Return the flat dict of `compute`.
-
-        Args:
-            points: the scores of the questions.
-            method: the method of limits, or None if no limits are requested.
-            n: (M,) number of samples of each question.
-            checker: the entry "checker" of the dict, for scores that are corrected for a checker.
-
-        Raises:
-            ValueError: if all questions or a group have no interval, or if no score is identified.
+        The default of `experiment_id` is a name that all processes of this run share.
         """
-        estimates = self._estimates(points, self._checked_method(method, n))
-        others: dict[str, Any] = {}
-        if checker is not None and not self._safe:
-            others["checker"] = checker
-        if self._return_per_question and not self._safe:
-            estimated = {x.score_id for x in estimates if x.group is None}
-            others["per_question"] = {
-                score_id.key: values
-                for score_id, values in points.per_question().items()
-                if score_id in estimated
-            }
-        result = as_dict(estimates, self._safe, others)
-        return PACKAGE.rooms.result(result, estimates, self.options.weighting.words)
+        run = experiment_id or PACKAGE.rooms.run_name()
+        super().__init__(*args, experiment_id=run, **kwargs)
+        self._lock = threading.Lock()
+        self._exchange: Any = None  # the `Exchange` of the package, if there are several processes
+        if self.num_process > 1:
+            self._exchange = PACKAGE.rooms.exchange(self)
+        self._forget()
 
-    def _checked_method(
-        self, method: IntervalMethod | None, n: np.ndarray
-    ) -> IntervalMethod | None:
-        """Return `method`, or its anytime-valid form, or None if no limits are requested.
+    def __getstate__(self) -> dict[str, Any]:
+        """Return the attributes without the lock, and without methods, which belong to this object.
 
-        Raises ValueError if the questions of the run or of a group have no interval.
+        evaluate binds `compute`, `add` and `add_batch` to the object when it is made.
         """
-        options = self.options
-        if method is None or options.confidence is None:
-            return None
-        if options.anytime:
-            # With "auto" (None), each group decides whether its limits are for other questions.
-            other_questions = None if options.method == "auto" else options.method == "questions"
-            method = PACKAGE.rooms.anytime_limits(method, n, other_questions)
-        for group, questions in self._questions_by_group.items():
-            if problem := method.problem(questions):
-                name = "The run" if group is None else f"Group {group!r}"
-                raise ValueError(f"{name} has no interval: {problem}.")
-        return method
+        state = {name: x for name, x in vars(self).items() if not isinstance(x, MethodType)}
+        return state | {"_lock": None}
 
-    def _estimates(self, points: Scores, method: IntervalMethod | None) -> list[Estimate]:
-        """Return an estimate of each score over all questions, then over each group.
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state, _lock=threading.Lock())
 
-        A score is left out, with a warning, if `method.unidentified` says that the data do not
-        determine it.
-        """
-        options, confidence = self.options, self.options.confidence
-        estimates: list[Estimate] = []
-        left_out: dict[str | None, list[str]] = {}
-        for group, questions in self._questions_by_group.items():
-            intervals: dict[ScoreId, Interval] = {}
-            bands: dict[ScoreId, tuple[float, float]] = {}
-            unidentified: Collection[ScoreId] = ()
-            if method is not None and confidence is not None:
-                unidentified = method.unidentified(questions)
-                intervals = method.intervals(questions, confidence)
-                if options.band:
-                    scores = [*intervals]
-                    bands = PACKAGE.rooms.band(method, questions, scores, confidence)
-            for score_id, mean in points.over(questions, options.weights).items():
-                if score_id in unidentified:
-                    left_out.setdefault(group, []).append(score_id.key)
-                    continue
-                interval = intervals.get(score_id)
-                if method is not None:
-                    interval = self._requested_fields(score_id, mean, interval)
-                metric, k, tau = score_id
-                band = bands.get(score_id)
-                estimates.append(Estimate(metric, k, tau, group, mean, interval, band))
-        if left_out:
-            _warn_of_unidentified(left_out, bool(estimates))
-        return estimates
+    computation: Computation
 
-    def _requested_fields(
-        self, score_id: ScoreId, mean: float, interval: Interval | None
-    ) -> Interval | None:
-        """Return the interval of a score with None in each field that was not requested.
+    @staticmethod
+    @abc.abstractmethod
+    def _compute(questions: SampledQuestions):
+        """Return what `computation.results` returns. Other tools inspect its signature."""
 
-        `mean` is the score over the questions. `interval` is None if the method has none for the
-        score. The result then has only the reason, in the field `interval`. It is None if the names
-        of methods were not requested.
-        """
-        is_named = self.options.is_named
-        if interval is None:  # Only the posterior lacks the intervals of some scores.
-            reason = f"none: {score_id} has no posterior"
-            return Interval(interval=reason) if is_named else None
-        if not self._with_mu:
-            interval = interval._replace(mu=None)
-        elif math.isclose(interval.mu, mean, rel_tol=1e-12):
-            # mu is the same sum in another order, so its last digits may differ.
-            interval = interval._replace(mu=mean)
-        return interval if is_named else interval._replace(interval=None)
+    def _build_data_dir(self) -> str:
+        """Return the folder of the metric, without creating it: only an `Exchange` needs it."""
+        return str(Path(self._data_dir_root, self.name, self.config_name))
 
-
-def _warn_of_unidentified(left_out: dict[str | None, list[str]], has_others: bool) -> None:
-    """Warn of the scores that are left out, or raise a ValueError if no other score is estimated.
-
-    `left_out` has lists of score keys by the label of their group, or by None for all questions.
-    `has_others` is whether another score is estimated.
-    """
-    for group, keys in left_out.items():
-        scope = "" if group is None else f" of group {group!r}"
-        problem = f"Each question{scope} has one sample, which does not identify"
-        if not has_others:
-            raise ValueError(f"{problem} {', '.join(keys)}: give k=1, or add samples.")
-        warnings.warn(f"{problem} {', '.join(keys)}: left out.", stacklevel=3)
-
-
-# --- shared/at_k/core/computation.py --------------------------------------------------------------
-
-"""The computation of a metric without the protocol of `evaluate`.
-
-The metrics of `evaluate` and the command `at-k` both use it. The command does not import
-`evaluate`, because that takes longer than most computations.
-"""
-
-
-DEFAULT_K = (4, 8, 16)
-
-
-@dataclass(frozen=True)
-class SampledQuestions:
-    """The samples of M questions, which `check` turns into outcomes.
-
-    Args:
-        batch: the samples.
-        validate: raises a ValueError for outcomes that the metric does not accept.
-        cache: the results of earlier checks. If a check fails, the finished ones are added.
-    """
-
-    batch: Samples
-    validate: Callable[[Samples], Any]
-    cache: CheckCache
+    def _forget(self) -> None:
+        """Drop the questions that were added, and the cached results of checks."""
+        self._added: list[Samples] = []
+        self._cache = CheckCache()
 
     def __len__(self) -> int:
-        """Return M, the number of questions."""
-        return len(self.batch)
+        """Return the number of questions that were added."""
+        return sum(map(len, self._added))
 
-    @property
-    def n(self) -> np.ndarray:
-        """Return the number of samples of each question that are not None, (M,)."""
-        return self.batch.n
+    # --- Adding ---------------------------------------------------------------------------
 
-    def check(self, checking: Checking) -> Checked:
-        """Return the outcomes of all samples, and the answers that the checker compared, if any.
+    def add(self, *, prediction=None, reference=None, predictions=None, references=None):
+        """Add one question: the list of its predictions, and its reference or None.
 
-        Samples without references are outcomes, or labels whose numbers are in `checking.labels`. A
-        ValueError is raised if a check fails, if the metric does not accept an outcome, or if a
-        checker other than "exact_match" is given without references.
+        `predictions` and `references` are synonyms, which `evaluate.combine` uses. A ValueError is
+        raised if both are given, or if an input is invalid.
         """
-        batch = self.batch
-        if batch.references is not None:
-            checked = checking.check(batch, self.cache)
-            self.validate(checked.outcomes)
-            return checked
-        if not checking.matches_exactly:
+        samples = [value for value in (prediction, predictions) if value is not None]
+        answers = [value for value in (reference, references) if value is not None]
+        if len(samples) != 1 or len(answers) > 1:
             raise ValueError(
-                "check_correct_fn is given, but there are no references to check against: give "
-                "references; or leave it out, if predictions are outcomes."
+                "Give one prediction, the list of one question's samples; at most one reference."
             )
-        if not batch.are_numbers:  # numbers were validated when they were read
-            batch = as_outcomes(batch, checking.labels)
-            self.validate(batch)
-        return Checked(batch)
+        self.add_batch(predictions=samples, references=answers or None)
 
+    def add_batch(self, *, predictions=None, references=None):
+        """Add questions: a list of predictions for each, and a reference for each, or None.
 
-@dataclass(frozen=True)
-class Computation:
-    """The functions that compute a metric, and what outcomes it accepts.
-
-    Args:
-        results: a function of `SampledQuestions` and the parameters of the metric. It returns the
-            dict of `compute`, which has a number for each key.
-        validate: raises a ValueError for outcomes that the metric does not accept. The message has
-            the index of the first one.
-        accepts_labels: whether already-graded outcomes may be labels, for which a parameter of the
-            metric has numbers.
-        in_order: names of parameters that refer to samples by their order, for example with a value
-            for each sample. All samples are then given in one call of `compute`.
-    """
-
-    results: Callable[..., Any]
-    validate: Callable[[Samples], Any]
-    accepts_labels: bool = False
-    in_order: tuple[str, ...] = ()
-
-    @property
-    def parameters(self) -> Mapping[str, inspect.Parameter]:
-        """Return the parameters of the metric by name, without predictions and references."""
-        parameters = parameters_of(self.results)
-        del parameters["questions"]
-        return parameters
-
-    def ordered_options(self, options: Mapping[str, Any]) -> list[str]:
-        """Return the names in `in_order` whose option is given, and is no dict of counts."""
-        no_order = (type(None), Mapping)
-        return [name for name in self.in_order if not isinstance(options.get(name), no_order)]
-
-    def read(self, predictions, references) -> Samples:
-        """Return the samples of all questions, from the arguments of `compute`.
-
-        Samples with references, and texts that may be labels, are stored in Arrow. Other samples
-        are outcomes, which are validated. A ValueError is raised if an argument is invalid; its
-        message has the index of the question.
+        A ValueError is raised if an input is invalid, or if a checker of this object makes the
+        call; nothing is added.
         """
-        if predictions is None:
-            raise ValueError("predictions are missing: give each question's list of samples.")
-        samples = read_samples(predictions)
-        if references is not None:
-            if samples.are_counts and samples.are_numbers:
-                raise ValueError(
-                    "predictions are counts, which are already graded: leave out references, or "
-                    "give counts of answers, such as {'answers': [['12', '13']], 'counts': [[5, "
-                    "3]]}."
-                )
-            return stored(samples, references)
-        if self.accepts_labels and hasattr(samples.values, "chunks"):
-            # Texts may be labels. Their numbers are parameters of `compute`, which follow later.
-            return samples
-        check_types(samples)
-        outcomes = as_outcomes(samples)
-        self.validate(outcomes)
-        return outcomes
+        self._refuse_call_from_checker("add_batch")
+        batch = self.computation.read(predictions, references)
+        with self._lock:
+            self._added = with_batch(self._added, batch)
 
-    def samples(self, predictions, references, options: Mapping[str, Any]) -> SampledQuestions:
-        """Return the samples as the object that `results` takes, before answers are checked.
+    # --- Computing ------------------------------------------------------------------------
 
-        Raises TypeError if an option is no parameter of `results`, and ValueError as `read` does.
+    def compute(
+        self, *unnamed, predictions=None, references=None, **options
+    ) -> dict[str, Any] | None:
+        """Return the dict of scores of these questions and all that were added before.
+
+        `options` are the parameters of the metric. With several processes, all but one return None.
+
+        Raises:
+            ValueError: if an input is invalid. The message has its index, which counts questions
+                from the first one that was added. The questions that were added are kept.
+            TypeError: if an argument has no name, or is no parameter of the metric.
         """
-        check_options(self.results, options)
-        batch = self.read(predictions, references)
-        return SampledQuestions(batch, self.validate, CheckCache())
+        if unnamed:
+            raise TypeError(
+                "compute takes its arguments by name: give compute(predictions=.., references=..), "
+                "or compute(**run) for a run."
+            )
+        self._refuse_call_from_checker("compute")
+        check_options(self.computation.results, options, ("predictions", "references"))
+        ordered = self.computation.ordered_options(options)
+        paired = ("groups", "clusters", "question_weights", "R0", *ordered)
+        samples = {"predictions": predictions, "references": references}
+        require_same_index(samples | {name: options.get(name) for name in paired})
+        if ordered and (self._added or self._exchange is not None):
+            raise ValueError(
+                f"{ordered[0]} goes with the samples of one call, in their order: give all "
+                f"predictions to compute, in one process, and add none before."
+            )
+        with self._lock:
+            token = _computing.set((*_computing.get(), id(self)))
+            try:
+                read = partial(self._all_batches, predictions, references)
+                score = partial(self._scores_of_batches, options=options)
+                # With several processes, one of them scores the batches of all.
+                result = self._exchange.compute(read, score) if self._exchange else score(read())
+            finally:
+                _computing.reset(token)
+            self._forget()
+        return result
 
-    def compute(self, *, predictions, references=None, **options: Any) -> dict[str, Any]:
-        """Return the dict of scores for these predictions, references and parameters.
+    def _refuse_call_from_checker(self, method: str) -> None:
+        """Raise a ValueError if a checker that this object runs calls the method.
 
-        Raises a ValueError or TypeError if an input is invalid.
+        Questions that it adds would be lost, and a call from another thread would wait forever.
         """
-        return self.results(self.samples(predictions, references, options), **options)
+        if id(self) in _computing.get():
+            raise ValueError(
+                f"{method} was called by a checker of the same metric object: load another one."
+            )
+
+    def _all_batches(self, predictions, references) -> list[Samples]:
+        """Return the batches that were added before, and these questions as the last batch."""
+        batches = [*self._added]
+        if predictions is not None or references is not None:
+            batches.append(self.computation.read(predictions, references))
+            check_alike(batches[-1], self._added)
+        return batches
+
+    def _scores_of_batches(self, batches: list[Samples], options: dict[str, Any]) -> dict[str, Any]:
+        """Return the scores of the questions in all batches, for the options of `compute`."""
+        if not batches:
+            raise ValueError("There is nothing to compute: give or add predictions first.")
+        questions = SampledQuestions(unite(batches), self.computation.validate, self._cache)
+        with temp_seed(self.seed):
+            return self.computation.results(questions, **options)
+
+
+# --- shared/at_k/core/report.py -------------------------------------------------------------------
+
+"""The parameters that all metrics have, and the flat dict of scores that `compute` returns."""
 
 
 @dataclass
@@ -5626,22 +5504,157 @@ class SharedOptions:
         return Checking(self.check_correct_fn, self.num_proc, self.executor, self.timeout, labels)
 
     def report(self, questions: int, with_mu: bool = True, **own: Any) -> Report:
-        """Return the `Report`, which makes the dict of `compute`. All options are validated.
+        """Return the `Report` of M questions. `own` are further arguments of `interval_options`."""
+        return Report(self, questions, with_mu, own)
 
-        `questions` is M, `with_mu` is whether to add the centers of intervals, and `own` are
-        arguments of `interval_options` that not all metrics have.
-        """
-        weighting = question_weighting(self.average, self.question_weights, self.groups, questions)
-        options = interval_options(
+
+class Report:
+    """Makes the dict that `compute` returns from the scores of M questions.
+
+    `options` are those of intervals, and `with_mu` is whether the centers of intervals are added.
+    All options are validated.
+    """
+
+    def __init__(self, shared: SharedOptions, questions: int, with_mu: bool, own: dict[str, Any]):
+        groups = shared.groups
+        self.options = interval_options(
             questions,
-            self.confidence,
-            self.interval,
-            self.clusters,
-            weighting=weighting,
-            anytime=self.anytime,
+            shared.confidence,
+            shared.interval,
+            shared.clusters,
+            weighting=question_weighting(
+                shared.average, shared.question_weights, groups, questions
+            ),
+            anytime=shared.anytime,
             **own,
         )
-        return Report(questions, self.groups, options, self.return_per_question, self.keys, with_mu)
+        self._with_mu = with_mu
+        self._safe = check_name("keys", shared.keys, ("exact", "safe")) == "safe"
+        self._return_per_question = check_flag("return_per_question", shared.return_per_question)
+        if self._safe and self._return_per_question:
+            warnings.warn(
+                'keys="safe" leaves out per_question, which is no number: loggers refuse lists.',
+                stacklevel=2,
+            )
+        # The indices of the questions of each group by its label; of all questions by None.
+        self._questions_by_group: dict[str | None, np.ndarray] = {None: np.arange(questions)}
+        if groups is not None:
+            labels, index = label_index(groups, questions, "groups")
+            by_group = np.argsort(index, kind="stable")
+            parts = np.split(by_group, np.cumsum(np.bincount(index))[:-1])
+            self._questions_by_group |= dict(zip(labels, parts, strict=True))
+            if self._safe:
+                safe_prefixes(labels)  # raises a ValueError for equal ones
+        if self.options.weights is not None:
+            for group, rows in self._questions_by_group.items():
+                self._questions_by_group[group] = rows[self.options.weights[rows] > 0]
+
+    def result(
+        self,
+        points: Scores,
+        method: IntervalMethod | None,
+        n: np.ndarray,
+        checker: dict[str, float] | None = None,
+    ) -> dict[str, Any]:
+        """Return the flat dict of `compute` for the scores of the questions, `points`.
+
+        `method` computes their limits, `n`, (M,), are the numbers of samples, and `checker` is the
+        entry of that name, for scores that are corrected for a checker. A ValueError is raised if
+        all questions or a group have no interval, or if no score is identified.
+        """
+        estimates = self._estimates(points, self._checked_method(method, n))
+        others: dict[str, Any] = {}
+        if checker is not None and not self._safe:
+            others["checker"] = checker
+        if self._return_per_question and not self._safe:
+            estimated = {x.score_id for x in estimates if x.group is None}
+            others["per_question"] = {
+                score_id.key: values
+                for score_id, values in points.per_question().items()
+                if score_id in estimated
+            }
+        result = as_dict(estimates, self._safe, others)
+        return PACKAGE.rooms.result(result, estimates, self.options.weighting.words)
+
+    def _checked_method(
+        self, method: IntervalMethod | None, n: np.ndarray
+    ) -> IntervalMethod | None:
+        """Return `method`, or its anytime-valid form, or None if no limits are requested."""
+        options = self.options
+        if method is None or options.confidence is None:
+            return None
+        if options.anytime:
+            # With "auto" (None), each group decides whether its limits are for other questions.
+            other_questions = None if options.method == "auto" else options.method == "questions"
+            method = PACKAGE.rooms.anytime_limits(method, n, other_questions)
+        for group, questions in self._questions_by_group.items():
+            if problem := method.problem(questions):
+                name = "The run" if group is None else f"Group {group!r}"
+                raise ValueError(f"{name} has no interval: {problem}.")
+        return method
+
+    def _estimates(self, points: Scores, method: IntervalMethod | None) -> list[Estimate]:
+        """Return an estimate of each score over all questions, then over each group.
+
+        A score that the data do not determine is left out, with a warning.
+        """
+        options, confidence = self.options, self.options.confidence
+        estimates: list[Estimate] = []
+        left_out: dict[str | None, list[str]] = {}
+        for group, questions in self._questions_by_group.items():
+            intervals: dict[ScoreId, Interval] = {}
+            bands: dict[ScoreId, tuple[float, float]] = {}
+            unidentified: Collection[ScoreId] = ()
+            if method is not None and confidence is not None:
+                unidentified = method.unidentified(questions)
+                intervals = method.intervals(questions, confidence)
+                if options.band:
+                    scores = [*intervals]
+                    bands = PACKAGE.rooms.band(method, questions, scores, confidence)
+            for score_id, mean in points.over(questions, options.weights).items():
+                if score_id in unidentified:
+                    left_out.setdefault(group, []).append(score_id.key)
+                    continue
+                interval = intervals.get(score_id)
+                if method is not None:
+                    interval = self._requested_fields(score_id, mean, interval)
+                metric, k, tau = score_id
+                band = bands.get(score_id)
+                estimates.append(Estimate(metric, k, tau, group, mean, interval, band))
+        if left_out:
+            _warn_of_unidentified(left_out, bool(estimates))
+        return estimates
+
+    def _requested_fields(
+        self, score_id: ScoreId, mean: float, interval: Interval | None
+    ) -> Interval | None:
+        """Return the interval of a score with value `mean`, without fields that nobody requested.
+
+        If the method has no interval for the score, the result has only the reason, or is None.
+        """
+        is_named = self.options.is_named
+        if interval is None:  # Only the posterior lacks the intervals of some scores.
+            reason = f"none: {score_id} has no posterior"
+            return Interval(interval=reason) if is_named else None
+        if not self._with_mu:
+            interval = interval._replace(mu=None)
+        elif math.isclose(interval.mu, mean, rel_tol=1e-12):
+            # mu is the same sum in another order, so its last digits may differ.
+            interval = interval._replace(mu=mean)
+        return interval if is_named else interval._replace(interval=None)
+
+
+def _warn_of_unidentified(left_out: dict[str | None, list[str]], has_others: bool) -> None:
+    """Warn of the keys of scores that are left out, by their group or None for all questions.
+
+    If no other score is estimated, a ValueError is raised instead.
+    """
+    for group, keys in left_out.items():
+        scope = "" if group is None else f" of group {group!r}"
+        problem = f"Each question{scope} has one sample, which does not identify"
+        if not has_others:
+            raise ValueError(f"{problem} {', '.join(keys)}: give k=1, or add samples.")
+        warnings.warn(f"{problem} {', '.join(keys)}: left out.", stacklevel=3)
 
 
 # --- shared/at_k/core/computations.py -------------------------------------------------------------
@@ -6040,162 +6053,3 @@ COMPUTATIONS = {
     "score_agg": SCORE_AGG,
 }
 """The computation of each metric by its name."""
-
-
-# --- shared/at_k/core/metric.py -------------------------------------------------------------------
-
-"""The base class of the five metrics, which follows the protocol of `evaluate`."""
-
-
-_computing: ContextVar[tuple[int, ...]] = ContextVar("_computing", default=())
-"""The ids of the metric objects that are computing, as seen by the checkers that they call."""
-
-
-class SampledMetric(evaluate.Metric, abc.ABC):
-    """A metric of several samples per question.
-
-    A question has a list of predictions, and may have a reference. Questions are read and validated
-    when they are added, and kept until a `compute` succeeds, so an error in `compute` loses none of
-    them. One thread at a time adds or computes, and the others wait.
-
-    With several processes, all of them have to call `compute` (see `at_k.exchange`).
-    """
-
-    def __init__(self, *args, experiment_id: str | None = None, **kwargs):
-        """Take the arguments of `evaluate.Metric`.
-
-        The default of `experiment_id` is a name that all processes of this run share.
-        """
-        run = experiment_id or PACKAGE.rooms.run_name()
-        super().__init__(*args, experiment_id=run, **kwargs)
-        self._lock = threading.Lock()
-        self._exchange: Any = None  # the `Exchange` of the package, if there are several processes
-        if self.num_process > 1:
-            self._exchange = PACKAGE.rooms.exchange(self)
-        self._forget()
-
-    def __getstate__(self) -> dict[str, Any]:
-        """Return the attributes without the lock, and without methods, which belong to this object.
-
-        evaluate binds `compute`, `add` and `add_batch` to the object when it is made.
-        """
-        state = {name: x for name, x in vars(self).items() if not isinstance(x, MethodType)}
-        return state | {"_lock": None}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state, _lock=threading.Lock())
-
-    computation: Computation
-
-    @staticmethod
-    @abc.abstractmethod
-    def _compute(questions: SampledQuestions):
-        """Return what `computation.results` returns. Other tools inspect its signature."""
-
-    def _build_data_dir(self) -> str:
-        """Return the folder of the metric, without creating it: only an `Exchange` needs it."""
-        return str(Path(self._data_dir_root, self.name, self.config_name))
-
-    def _forget(self) -> None:
-        """Drop the questions that were added, and the cached results of checks."""
-        self._added: list[Samples] = []
-        self._cache = CheckCache()
-
-    def __len__(self) -> int:
-        """Return the number of questions that were added."""
-        return sum(map(len, self._added))
-
-    # --- Adding ---------------------------------------------------------------------------
-
-    def add(self, *, prediction=None, reference=None, predictions=None, references=None):
-        """Add one question: the list of its predictions, and its reference or None.
-
-        `predictions` and `references` are synonyms, which `evaluate.combine` uses. A ValueError is
-        raised if both are given, or if an input is invalid.
-        """
-        samples = [value for value in (prediction, predictions) if value is not None]
-        answers = [value for value in (reference, references) if value is not None]
-        if len(samples) != 1 or len(answers) > 1:
-            raise ValueError(
-                "Give one prediction, the list of one question's samples; at most one reference."
-            )
-        self.add_batch(predictions=samples, references=answers or None)
-
-    def add_batch(self, *, predictions=None, references=None):
-        """Add questions: a list of predictions for each, and a reference for each, or None.
-
-        A ValueError is raised if an input is invalid, or if a checker of this object makes the
-        call; nothing is added.
-        """
-        self._refuse_call_from_checker("add_batch")
-        batch = self.computation.read(predictions, references)
-        with self._lock:
-            self._added = with_batch(self._added, batch)
-
-    # --- Computing ------------------------------------------------------------------------
-
-    def compute(
-        self, *unnamed, predictions=None, references=None, **options
-    ) -> dict[str, Any] | None:
-        """Return the dict of scores of these questions and all that were added before.
-
-        `options` are the parameters of the metric. With several processes, all but one return None.
-
-        Raises:
-            ValueError: if an input is invalid. The message has its index, which counts questions
-                from the first one that was added. The questions that were added are kept.
-            TypeError: if an argument has no name, or is no parameter of the metric.
-        """
-        if unnamed:
-            raise TypeError(
-                "compute takes its arguments by name: give compute(predictions=.., references=..), "
-                "or compute(**run) for a run."
-            )
-        self._refuse_call_from_checker("compute")
-        check_options(self.computation.results, options, ("predictions", "references"))
-        ordered = self.computation.ordered_options(options)
-        paired = ("groups", "clusters", "question_weights", "R0", *ordered)
-        samples = {"predictions": predictions, "references": references}
-        require_same_index(samples | {name: options.get(name) for name in paired})
-        if ordered and (self._added or self._exchange is not None):
-            raise ValueError(
-                f"{ordered[0]} goes with the samples of one call, in their order: give all "
-                f"predictions to compute, in one process, and add none before."
-            )
-        with self._lock:
-            token = _computing.set((*_computing.get(), id(self)))
-            try:
-                read = partial(self._all_batches, predictions, references)
-                score = partial(self._scores_of_batches, options=options)
-                # With several processes, one of them scores the batches of all.
-                result = self._exchange.compute(read, score) if self._exchange else score(read())
-            finally:
-                _computing.reset(token)
-            self._forget()
-        return result
-
-    def _refuse_call_from_checker(self, method: str) -> None:
-        """Raise a ValueError if a checker that this object runs calls the method.
-
-        Questions that it adds would be lost, and a call from another thread would wait forever.
-        """
-        if id(self) in _computing.get():
-            raise ValueError(
-                f"{method} was called by a checker of the same metric object: load another one."
-            )
-
-    def _all_batches(self, predictions, references) -> list[Samples]:
-        """Return the batches that were added before, and these questions as the last batch."""
-        batches = [*self._added]
-        if predictions is not None or references is not None:
-            batches.append(self.computation.read(predictions, references))
-            check_alike(batches[-1], self._added)
-        return batches
-
-    def _scores_of_batches(self, batches: list[Samples], options: dict[str, Any]) -> dict[str, Any]:
-        """Return the scores of the questions in all batches, for the options of `compute`."""
-        if not batches:
-            raise ValueError("There is nothing to compute: give or add predictions first.")
-        questions = SampledQuestions(unite(batches), self.computation.validate, self._cache)
-        with temp_seed(self.seed):
-            return self.computation.results(questions, **options)

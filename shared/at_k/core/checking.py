@@ -49,8 +49,7 @@ PairBatch = tuple[int, list[PairToCheck]]  # the index of the first pair of a ba
 PairResult = tuple[Any, str | BaseException | None]
 """The result of a pair and None; or None and the problem: an exception, or a text "returned .."."""
 
-BatchResult = tuple[int, list[PairResult]]
-"""The index of the first pair of a batch, and the result of each of its pairs."""
+BatchResult = tuple[int, list[PairResult]]  # the index of the first pair, and all results
 
 NOT_FINISHED: PairResult = (None, None)
 """The result of a pair that took too long, which is not scored. Compare it with `is`."""
@@ -62,9 +61,8 @@ _OUTCOMES = "the result for predictions"  # what messages call the outcomes of a
 class Checked:
     """The outcomes of samples, and the answers that a checker compared.
 
-    `read_answers`, (S,), are the answers that the checker found in the samples, or codes of them;
-    null for samples without an answer. For "exact_match" and functions the whole sample is the
-    answer. It is None if the samples were given as outcomes.
+    `read_answers`, (S,), are the answers that the checker found in the samples, or null. For
+    "exact_match" and functions the whole sample is the answer. It is None for given outcomes.
     """
 
     outcomes: Samples
@@ -74,7 +72,7 @@ class Checked:
     def answers(self) -> np.ndarray | None:
         """Return an integer code of each sample's answer, (S,), or None if there are no answers.
 
-        The code -1 stands for no answer. An empty text is no answer, unless it is correct.
+        The code of no answer is -1. An empty text is no answer, unless it is correct.
         """
         answers = self.read_answers
         if answers is None:
@@ -145,30 +143,29 @@ class Checking:
         if is_object or (is_name and not self.matches_exactly):
             self.package_checker = PACKAGE.rooms.checker(self.checker)
             self.package_checker.validate(self)
-        elif self._needs_workers:
+        elif self._needs_workers():
             PACKAGE.rooms.check_workers(self)
 
-    @property
     def _needs_workers(self) -> bool:
         """Return whether the options or the function need processes, threads or batches."""
-        if self.timeout is not None or (self.num_proc or 1) > 1:
-            return True
-        return callable(self.checker) and (self.is_async or self.batch_size is not None)
+        has_options = self.timeout is not None or (self.num_proc or 1) > 1
+        return has_options or self.is_async or self.batch_size is not None
 
     def _check_options(self) -> None:
         """Raise an error if num_proc, executor or timeout is invalid, or two exclude each other."""
-        executor, timeout = self.executor, self.timeout
         if self.num_proc is not None:
             check_count("num_proc", self.num_proc, "give a number of processes")
-        if timeout is not None:
-            check_positive("timeout", timeout, "give a number of seconds", math.inf)
-        if executor is None:
+        if self.timeout is not None:
+            check_positive("timeout", self.timeout, "give a number of seconds", math.inf)
+        if self.executor is None:
             return
-        if isinstance(executor, type) or not hasattr(executor, "map"):
-            raise TypeError(f"executor is {short(executor)}: give an Executor, such as a pool.")
+        if isinstance(self.executor, type) or not hasattr(self.executor, "map"):
+            raise TypeError(
+                f"executor is {short(self.executor)}: give an Executor, such as a pool."
+            )
         if self.num_proc is not None:
             raise ValueError("num_proc and executor exclude each other: give one of them.")
-        if timeout is not None:
+        if self.timeout is not None:
             raise ValueError(
                 "timeout cannot end the calls of an executor: give num_proc instead of the "
                 "executor, or limit the time in check_correct_fn."
@@ -204,7 +201,7 @@ class Checking:
             if samples.values.type == TEXTS:
                 _warn_of_responses(samples, outcomes)
             return Checked(outcomes, samples.values)
-        cache = cache or CheckCache()
+        cache = CheckCache() if cache is None else cache
         if self.package_checker is not None:
             return self.package_checker.check_samples(samples, self, cache)
         pairs = DistinctPairs.from_samples(samples)
@@ -225,7 +222,8 @@ class Checking:
         try:
             self._check_missing(pairs, results, check_pairs)
         except BaseException as error:
-            finished |= pairs.finished(results)
+            known = zip(pairs.pairs, results, strict=True)
+            finished |= {repr(pair): x for pair, x in known if x and x[1] is None}
             if finished:
                 error.add_note(
                     f"{len(finished)} finished checks are kept: compute again with the same "
@@ -251,8 +249,7 @@ class Checking:
         try:
             with closing(check_pairs(self, [pairs.pairs[pair] for pair in missing])) as batches:
                 for start, batch in batches:
-                    checked = missing[start : start + len(batch)]
-                    for pair, result in zip(checked, batch, strict=False):
+                    for pair, result in zip(missing[start:], batch, strict=False):
                         results[pair] = result
                         if result[1] is not None:
                             self._raise_problem(pairs.call(pair), result[1])
@@ -275,7 +272,7 @@ class Checking:
         if self.executor is None:
             yield from map(check, ((i, [pair]) for i, pair in enumerate(pairs)))
             return
-        size = math.ceil(len(pairs) / 4096)  # so many batches keep many workers busy
+        size = max(1, math.ceil(len(pairs) / 4096))  # so many batches keep many workers busy
         batches = [(start, pairs[start : start + size]) for start in range(0, len(pairs), size)]
         yield from self.executor.map(check, batches)
 
@@ -312,9 +309,8 @@ def check_batch(
 ) -> BatchResult:
     """Apply a checker to a batch of pairs, in any thread or process, and return the results.
 
-    Nothing is raised: a problem is part of the result of its pair. `labels` has the number of each
-    label that the checker may return, or is None for a checker of this package, whose results are
-    not validated. `home` is what `host()` returned in the process that requested the check.
+    A problem is part of the result of its pair. `labels` is None for a checker of this package,
+    whose results are not validated. `home` is the `host()` of the process that asks.
     """
     start, pairs = batch
     results = [call_checker(checker, home, *pair) for pair in pairs]
@@ -418,16 +414,10 @@ class DistinctPairs:
         place = sample_place("predictions", self.samples.sizes, self.first[pair])
         return f"check_correct_fn({short(self.pairs[pair][0])}, ..) on ", place
 
-    def finished(self, results: Sequence[PairResult | None]) -> dict[str, PairResult]:
-        """Return the (P,) results that are known and have no problem, by the `repr` of the pair."""
-        pairs = zip(map(repr, self.pairs), results, strict=True)
-        return {pair: result for pair, result in pairs if result and result[1] is None}
-
     def outcomes(self, results: Sequence[float | None]) -> Samples:
-        """Return the outcomes of all samples, from the (P,) outcomes of the pairs.
+        """Return the outcomes of all samples, from the (P,) outcomes of the pairs or None.
 
-        A pair that is not scored has None. Raises a ValueError if there are both categories above 1
-        and shares of correctness, which are floats.
+        Raises a ValueError if there are both categories above 1 and shares, which are floats.
         """
         padded = [*results, None]  # the last one is for samples that are None
         numbers = np.array([0 if result is None else result for result in padded])
@@ -444,28 +434,24 @@ class DistinctPairs:
         return Samples(numbers[self.index], samples.sizes, _OUTCOMES, multiplicity)
 
 
-class CheckCache:
-    """Keeps the finished checks of a run that failed, so that a retry checks only the other pairs.
+class CheckCache(dict[str, PairResult]):
+    """The finished checks of a run that failed by the `repr` of their pair, for a retry.
 
     The retry needs the same labels and an equal checker, such as the same function.
     """
 
-    def __init__(self) -> None:
-        self._checker: Any = None
-        self._results: dict[str, PairResult] = {}
+    _checker: Any = None
 
     def __reduce__(self):
         return CheckCache, ()  # An empty cache is pickled: not every checker can be pickled.
 
-    def results_of(self, checking: Checking) -> dict[str, PairResult]:
-        """Return the dict of finished results by the `repr` of their pair, to which one may add.
-
-        It is emptied first if its results are those of another checker or other labels.
-        """
+    def results_of(self, checking: Checking) -> CheckCache:
+        """Return this cache, emptied if its results are those of another checker or labels."""
         checker = (checking.checker, checking.labels)
         if self._checker != checker:
-            self._checker, self._results = checker, {}
-        return self._results
+            self._checker = checker
+            self.clear()
+        return self
 
 
 # --- exact_match --------------------------------------------------------------
@@ -477,9 +463,9 @@ def outcomes_of_match(samples: Samples, correct: np.ndarray) -> Samples:
 
 
 def _warn_of_responses(samples: Samples, outcomes: Samples) -> None:
-    """Warn if texts seem to be whole responses, as many contain their reference, or none equals it.
+    """Warn if texts seem to be whole responses: if none equals its reference, or many contain it.
 
-    Only the first 1000 samples are searched. Many are more than a tenth of the correct ones.
+    Many are more than a tenth of those that equal it, among the first 1000 samples.
     """
     problem = f"None of the {outcomes.n.sum()} scored samples equals its reference"
     if outcomes.values.any():

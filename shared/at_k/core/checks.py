@@ -1,8 +1,8 @@
 """Validation of parameters, and errors about input.
 
-A function `check_x` raises a ValueError unless a parameter is valid, and most of them return it as
-a plain Python value. Their argument `name` is what the message calls the parameter. There are M
-questions, and n samples of a question. A "page" is a web page that shows a metric.
+A function `check_x` raises a ValueError unless a parameter is valid, and most return it as a plain
+Python value. Their arguments are the `name` of the parameter in the message, and `wanted`, the end
+of the message, which says what is valid. A "page" is a web page that shows a metric.
 """
 
 from __future__ import annotations
@@ -41,14 +41,12 @@ class Place(NamedTuple):
         question: index of the question.
         sample: index of the sample in its question, or None for the whole question.
         key: the column, such as "correct", of input that consists of counts of samples; or None.
-        value: the invalid outcome, if it is one of counted samples, which have no index; or None.
     """
 
     parameter: str
     question: int
     sample: int | None = None
     key: str | None = None
-    value: float | None = None
 
     @property
     def is_question(self) -> bool:
@@ -83,10 +81,9 @@ QUESTION, SAMPLE, FROM_0 = Noun("question"), Noun("sample"), InPython(" (from 0)
 
 
 class InputError(ValueError):
-    """The error for invalid input. Its message consists of the pieces in `args`.
+    """The error for invalid input. Its message consists of the pieces in `args`, which are pickled.
 
-    A piece is a text, or an object of a class above, which a page may show in its own words. Pieces
-    are in `args` because pickling keeps these.
+    A piece is a text, or an object of a class above, which a page may show in its own words.
     """
 
     def __str__(self) -> str:
@@ -114,8 +111,7 @@ def is_scalar(value) -> bool:
 def plain_number(name: str, value) -> Any:
     """Return a scalar of NumPy or of a tensor library as a Python number.
 
-    A float16 or float32 becomes the shortest decimal that rounds to it: np.float32(0.6) becomes
-    0.6, and not 0.6000000238. `name` is for the error about a tensor without data.
+    A float16 or float32 becomes the shortest decimal that rounds to it: 0.6, not 0.6000000238.
     """
     try:
         number = value.item()
@@ -128,13 +124,10 @@ def plain_number(name: str, value) -> Any:
 
 
 def is_list_like(value) -> bool:
-    """Return whether a value is an iterable other than a text, bytes, a dict or a set.
-
-    A set has no order, and drops duplicates.
-    """
+    """Return whether a value is an iterable other than a text, bytes, a dict or a set."""
     if isinstance(value, (list, tuple)):  # the usual case, and fast
         return True
-    if isinstance(value, (str, bytes, dict, set, frozenset)):
+    if isinstance(value, (str, bytes, dict, set, frozenset)):  # A set has no order.
         return False
     return isinstance(value, Iterable) and not is_scalar(value)
 
@@ -148,10 +141,7 @@ def as_list(name: str, value) -> list[Any]:
 
 
 def entries_of(name: str, values) -> list[Any]:
-    """Return the entries of a list, an array or a column as a list, with None for masked ones.
-
-    Raises a ValueError for a data frame, and for a value that is not list-like.
-    """
+    """Return the entries of a list, an array or a column as a list, with None for masked ones."""
     if is_frame(values):  # iterating gives column names
         raise ValueError(f"{name} is a data frame: give one of its columns.")
     if hasattr(values, "to_pylist"):  # Arrow's conversion to NumPy would turn None into nan.
@@ -182,10 +172,7 @@ _METRIC_OF_SCORE = {
 
 
 def check_name(name: str, choice: Any, known: Collection[str]) -> Any:
-    """Return `choice`, a value of the parameter `name`; raise a ValueError if it is not in `known`.
-
-    The message suggests a similar name, and "pass@k" with k=4 in place of "pass@4".
-    """
+    """Return `choice`; raise a ValueError with a similar name if it is not one of the `known`."""
     hint = ""
     if isinstance(choice, str):
         if choice in known:
@@ -203,8 +190,7 @@ def check_name(name: str, choice: Any, known: Collection[str]) -> Any:
 def did_you_mean(choice: str, names: Iterable[str]) -> str:
     """Return " Did you mean 'x'?" for the name most similar to a choice, or "" if none is similar.
 
-    A name is similar if the choice is the name with an s, abbreviates this name and no other, or is
-    spelled almost like it, with "at" for @ and "hat" for ^.
+    The choice may be a name with an s, the start of one name, or "pass_hat_k" for "pass^k".
     """
 
     def letters(name: str) -> str:
@@ -222,10 +208,7 @@ def did_you_mean(choice: str, names: Iterable[str]) -> str:
 
 
 def category_numbers(categories) -> dict[str, float] | None:
-    """Return a dict from category label to its number (0, 1, ...), or None if `categories` is None.
-
-    Raises a ValueError if a label is no text, or occurs twice.
-    """
+    """Return a dict from the label of a category to its number, or None if there are no labels."""
     if categories is None:
         return None
     numbers: dict[str, float] = {}
@@ -242,10 +225,7 @@ def category_numbers(categories) -> dict[str, float] | None:
 
 
 def require_same_index(values: Mapping[str, Any]) -> None:
-    """Raise a ValueError if two frames or columns of pandas have other labels in their rows.
-
-    `values` has what is paired by its rows, by name; values of other types have no labels.
-    """
+    """Raise a ValueError if the rows of two frames or columns of pandas have other labels."""
     indexes = [(name, x.index) for name, x in values.items() if hasattr(x, "iloc")]
     for name, other in indexes:
         first, index = indexes[0]
@@ -260,8 +240,8 @@ def require_same_index(values: Mapping[str, Any]) -> None:
 def label_index(labels, questions: int, name: str) -> tuple[list[str], np.ndarray]:
     """Return the distinct labels as texts, and the index of each question's label among them, (M,).
 
-    The distinct labels are in the order of their first appearance. `questions` is M. A ValueError
-    is raised if there are not M labels; or if a label is missing, an array or a data frame.
+    Labels are in the order of their first appearance. A ValueError is raised if there are not as
+    many as `questions`; or if a label is missing, an array or a data frame.
     """
     entries = [plain_number(name, x) if is_scalar(x) else x for x in entries_of(name, labels)]
     if len(entries) != questions:
@@ -269,13 +249,9 @@ def label_index(labels, questions: int, name: str) -> tuple[list[str], np.ndarra
             f"{name} has {len(entries)} labels for {questions} questions: give one for each."
         )
     for question, label in enumerate(entries):
-        problem = ""
-        if hasattr(label, "shape"):
-            problem = "a label is a text or a number"
-        elif is_missing(label):
-            problem = "give every question a label"
-        if problem:
-            raise InputError(Place(name, question), f" is {short(label)}: {problem}.")
+        if hasattr(label, "shape") or is_missing(label):
+            wanted = "give every question a label, which is a text or a number"
+            raise InputError(Place(name, question), f" is {short(label)}: {wanted}.")
     numbers: dict[str, int] = {}
     index = np.array([numbers.setdefault(str(label), len(numbers)) for label in entries])
     return list(numbers), index
@@ -285,10 +261,7 @@ def label_index(labels, questions: int, name: str) -> tuple[list[str], np.ndarra
 
 
 def check_number(name: str, value, wanted: str, least: float, most: float) -> float:
-    """Return `value` as a float; raise a ValueError unless it is from `least` to `most`.
-
-    `wanted` ends the message: it says what is valid.
-    """
+    """Return `value` as a float; raise a ValueError unless it is from `least` to `most`."""
     number = math.nan  # which is in no range
     if not isinstance(value, (float, int)) and is_scalar(value):
         value = plain_number(name, value)
@@ -316,10 +289,7 @@ def check_flag(name: str, value) -> bool:
 def check_count(
     name: str, value, wanted="give a positive integer", least: int = 1, most: float = math.inf
 ) -> int:
-    """Return `value` as an int; raise a ValueError unless it is an integer from `least` to `most`.
-
-    `wanted` ends the message: it says what is valid.
-    """
+    """Return `value` as an int; raise a ValueError unless it is a whole number in the range."""
     if not isinstance(value, int) and is_scalar(value):
         value = plain_number(name, value)
     # Testing for int first is faster: Integral is an abstract base class.
@@ -355,20 +325,15 @@ def check_bounds(bounds) -> tuple[float, float]:
 
 
 def check_prior(alpha0, beta0) -> tuple[float, float]:
-    """Return both parameters of a Beta prior; raise a ValueError unless they are in (0, 1e15].
-
-    Beyond 1e15 the posterior standard deviation would lose all digits.
-    """
+    """Return both parameters of a Beta prior; raise a ValueError unless they are in (0, 1e15]."""
+    # Beyond 1e15 the posterior standard deviation would lose all digits.
     wanted = "a parameter of the Beta prior is a positive number, at most 1e15"
     alpha0 = check_number("alpha0", alpha0, wanted, _ABOVE_0, 1e15)
     return alpha0, check_number("beta0", beta0, wanted, _ABOVE_0, 1e15)
 
 
 def check_k(k, n: np.ndarray | None = None, name: str = "k") -> int:
-    """Return k as an int; raise a ValueError unless it is from 1 to 1e6, and no n is below it.
-
-    `n`, (M,), are the numbers of samples of the questions, or None if they are not known.
-    """
+    """Return k as an int; raise a ValueError unless it is from 1 to 1e6, and no n is less."""
     k = check_count(name, k, "give a positive integer, at most a million", most=1_000_000)
     if n is not None:
         check_samples([k], n)
@@ -387,10 +352,9 @@ def choose_ks(
     allow_above_n: bool = False,
     remedy: str = "",
 ) -> list[int]:
-    """Return the requested `ks`; or if it is None, the entries of `default` up to the smallest n.
+    """Return the requested `ks`, or the entries of `default` up to the smallest n, (M,), or that n.
 
-    If all are larger, [smallest n] is returned. `n`, (M,), are the numbers of samples. Raises
-    ValueError for a requested k above an n, unless `allow_above_n`; `remedy` ends its message.
+    A requested k above an n is a ValueError that ends with `remedy`, unless `allow_above_n`.
     """
     if ks is None:
         least = int(n.min())
@@ -401,10 +365,7 @@ def choose_ks(
 
 
 def check_samples(ks: list[int], n: np.ndarray, remedy: str = "") -> None:
-    """Raise a ValueError if a k exceeds the number of samples of a question.
-
-    `n`, (M,), has the numbers of samples. `remedy` ends the message: what else the user can do.
-    """
+    """Raise a ValueError, which ends with `remedy`, if a k exceeds the n of a question, (M,)."""
     question = int(np.argmin(n))
     least = n[question]
     for k in ks:

@@ -1,11 +1,8 @@
-"""Arrow columns of the samples and references that are to be checked.
+"""Arrow columns of the samples and references that are to be checked, and batches of questions.
 
 Texts are large strings. All other values, and texts that UTF-8 cannot hold, are stored as JSON,
 which keeps their types: lists, dicts, integers of any size, bools among numbers. A float16 or
 float32 becomes the double that prints the same, so that np.float32(0.1) equals 0.1.
-
-A batch has the samples of some questions: outcomes, or samples that are stored as such columns.
-`add_batch` keeps batches until `compute`. There are S samples of M questions.
 """
 
 from __future__ import annotations
@@ -33,9 +30,8 @@ JSON = pa.large_binary()
 def stored(samples: Samples, references: Any = None) -> Samples:
     """Return the samples with values in an Arrow column, null if not scored, and with references.
 
-    `references` has one for each of M questions, or is None for no references. A ValueError is
-    raised if samples have different types, if there are not M references, or if JSON cannot hold a
-    value.
+    A ValueError is raised if samples have different types, if there is not one reference for each
+    question, or if JSON cannot hold a value.
     """
     check_types(samples)
     scored = samples.is_scored if samples.are_numbers and samples.multiplicity is not None else None
@@ -45,19 +41,22 @@ def stored(samples: Samples, references: Any = None) -> Samples:
 
 
 def check_types(samples: Samples) -> None:
-    """Raise a ValueError with two indices if a sample has another type than the first scored one.
+    """Raise a ValueError if a sample has another type than the first scored one.
 
     Numbers and bools are of one type. Samples that are lists or dicts are not checked.
     """
     if not isinstance(samples.values, list):
         return
-    kinds = {bool: "number", int: "number", float: "number"}
+
+    def kind(value: Any) -> type:
+        return float if isinstance(value, (bool, int)) else type(value)
+
     scored = ((i, x) for i, x in enumerate(samples.values) if x is not None)
     first, wanted = next(scored, (0, []))
     if isinstance(wanted, (dict, list, tuple)):
         return
     for sample, value in scored:
-        if kinds.get(type(value), type(value)) != kinds.get(type(wanted), type(wanted)):
+        if kind(value) is not kind(wanted):
             raise InputError(
                 sample_place(samples.name, samples.sizes, sample),
                 f" is {short(value)}, but ",
@@ -67,7 +66,7 @@ def check_types(samples: Samples) -> None:
 
 
 def _reference_column(references: Any, questions: int) -> pa.ChunkedArray:
-    """Return M references as a column; raise a ValueError if there are not M. `questions` is M."""
+    """Return the references of so many questions as a column of texts or JSON."""
     entries, valid = plain_container(references), None
     if hasattr(entries, "chunks") and not has_lists(entries):
         entries, valid = numbers_or_texts(entries)
@@ -86,8 +85,7 @@ def _column(
 ) -> pa.ChunkedArray:
     """Return a list, an array of numbers or a column of texts as a column of texts or JSON.
 
-    `valid`, (S,), is False for numbers that become null, or None if there are none. `place` returns
-    the place of the value with an index, for the error about one that JSON cannot hold.
+    `valid`, (S,), is False for numbers that become null. `place` is for errors, as in `to_json`.
     """
     if isinstance(values, list):
         texts = column_of_texts([values])
@@ -107,7 +105,7 @@ def _column(
 def to_json(values: Sequence[Any], place: Callable[[int], Place]) -> pa.Array:
     """Return values as an array of the type `JSON`, with null for None.
 
-    A ValueError is raised if JSON cannot hold a value. `place` returns its place from its index.
+    `place` returns the place of a value from its index, for the error if JSON cannot hold it.
     """
     texts, encode = [], json.JSONEncoder(default=_json_default).encode
     for index, value in enumerate(values):
@@ -126,11 +124,11 @@ def to_json(values: Sequence[Any], place: Callable[[int], Place]) -> pa.Array:
 def _json_default(value) -> Any:
     """Return an array or number of any library as a JSON value; raise a TypeError for others."""
     plain = plain_entry(value)
-    if plain is value and hasattr(value, "tolist"):  # an array
-        plain = value.tolist()
-    if plain is value:
-        raise TypeError(f"it is a {type(value).__name__}")
-    return plain
+    if plain is not value:
+        return plain
+    if hasattr(value, "tolist"):  # an array
+        return value.tolist()
+    raise TypeError(f"it is a {type(value).__name__}")
 
 
 def _check_keys(value) -> None:
@@ -187,10 +185,7 @@ def distinct_entries(values: pa.ChunkedArray) -> tuple[pa.Array, np.ndarray]:
 
 
 def with_batch(batches: list[Samples], batch: Samples) -> list[Samples]:
-    """Return a list of the batches and one more, with the last ones merged if there are many.
-
-    A ValueError is raised if `check_alike` refuses the new batch.
-    """
+    """Return a list of the batches and one more, with the last ones merged if there are many."""
     check_alike(batch, batches)
     batches = [*batches, _in_own_memory(batch)]
     if len(batches) <= 64:  # Merging so few would take longer than reading them.
@@ -209,24 +204,20 @@ def _in_own_memory(batch: Samples) -> Samples:
     The caller may change an array after adding it, and it may be a small part of a large table.
     """
 
-    def copy(values: Any) -> Any:
-        if values is None:
-            return None
-        if isinstance(values, pa.ChunkedArray):  # A slice would keep the whole table in memory.
-            return pa.chunked_array([one_chunk(values.take(pa.array(np.arange(len(values)))))])
-        is_category = values.dtype.kind in "iu" and values.min(initial=0) >= 0
-        return values.astype(
-            np.min_scalar_type(values.max(initial=0)) if is_category else values.dtype
-        )
+    def copy(column: pa.ChunkedArray) -> pa.ChunkedArray:
+        return pa.chunked_array([one_chunk(column.take(pa.array(np.arange(len(column)))))])
 
-    return replace(batch, values=copy(batch.values), references=copy(batch.references))
+    values, references = batch.values, batch.references
+    if batch.are_numbers:
+        is_category = values.dtype.kind in "iu" and values.min(initial=0) >= 0
+        dtype = np.min_scalar_type(values.max(initial=0)) if is_category else values.dtype
+        return replace(batch, values=values.astype(dtype))
+    references = None if references is None else copy(references)
+    return replace(batch, values=copy(values), references=references)
 
 
 def check_alike(batch: Samples, earlier: Sequence[Samples]) -> None:
-    """Raise a ValueError unless a batch can be scored together with earlier ones.
-
-    All have references, or none has; and all samples are numbers, texts or other values.
-    """
+    """Raise a ValueError unless all or no batches have references, and samples are of one kind."""
     if not earlier:
         return
     if (batch.references is None) != (earlier[-1].references is None):
@@ -245,16 +236,14 @@ def unite(batches: Sequence[Samples]) -> Samples:
     first = batches[0]
     if len(batches) == 1:
         return first
+    join = np.concatenate if first.are_numbers else _one_column
+    values = join([batch.values for batch in batches])
+    sizes = np.concatenate([batch.sizes for batch in batches])
     multiplicity = references = None
-    if first.are_numbers:
-        values = np.concatenate([batch.values for batch in batches])
-    else:
-        values = _one_column([batch.values for batch in batches])
-        if first.references is not None:
-            references = _one_column([batch.references for batch in batches])
     if any(batch.multiplicity is not None for batch in batches):
         multiplicity = np.concatenate([batch.weights for batch in batches])
-    sizes = np.concatenate([batch.sizes for batch in batches])
+    if first.references is not None:
+        references = _one_column([batch.references for batch in batches])
     return Samples(values, sizes, first.name, multiplicity, references)
 
 

@@ -8,17 +8,14 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping
-from concurrent.futures import Executor
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from .checking import CheckCache, Checked, Checker, Checking
-from .choice import interval_options, question_weighting
+from .checking import CheckCache, Checked, Checking
 from .columns import check_types, stored
-from .report import Report
-from .samples import Labels, Samples, as_outcomes, read_samples
+from .samples import Samples, as_outcomes, read_samples
 from .signatures import check_options, parameters_of
 
 DEFAULT_K = (4, 8, 16)
@@ -51,8 +48,7 @@ class SampledQuestions:
         """Return the outcomes of all samples, and the answers that the checker compared, if any.
 
         Samples without references are outcomes, or labels whose numbers are in `checking.labels`. A
-        ValueError is raised if a check fails, if the metric does not accept an outcome, or if a
-        checker other than "exact_match" is given without references.
+        ValueError is raised if a check fails, or if the metric does not accept an outcome.
         """
         batch = self.batch
         if batch.references is not None:
@@ -75,14 +71,13 @@ class Computation:
     """The functions that compute a metric, and what outcomes it accepts.
 
     Args:
-        results: a function of `SampledQuestions` and the parameters of the metric. It returns the
-            dict of `compute`, which has a number for each key.
-        validate: raises a ValueError for outcomes that the metric does not accept. The message has
-            the index of the first one.
+        results: a function of `SampledQuestions` and the parameters of the metric, which returns
+            the dict of `compute`.
+        validate: raises a ValueError for outcomes that the metric does not accept.
         accepts_labels: whether already-graded outcomes may be labels, for which a parameter of the
             metric has numbers.
-        in_order: names of parameters that refer to samples by their order, for example with a value
-            for each sample. All samples are then given in one call of `compute`.
+        in_order: names of parameters that refer to samples by their order, such as one value for
+            each sample. All samples are then given in one call of `compute`.
     """
 
     results: Callable[..., Any]
@@ -106,8 +101,7 @@ class Computation:
         """Return the samples of all questions, from the arguments of `compute`.
 
         Samples with references, and texts that may be labels, are stored in Arrow. Other samples
-        are outcomes, which are validated. A ValueError is raised if an argument is invalid; its
-        message has the index of the question.
+        are outcomes, which are validated.
         """
         if predictions is None:
             raise ValueError("predictions are missing: give each question's list of samples.")
@@ -129,65 +123,11 @@ class Computation:
         return outcomes
 
     def samples(self, predictions, references, options: Mapping[str, Any]) -> SampledQuestions:
-        """Return the samples as the object that `results` takes, before answers are checked.
-
-        Raises TypeError if an option is no parameter of `results`, and ValueError as `read` does.
-        """
+        """Return the samples as the object that `results` takes, after a check of the options."""
         check_options(self.results, options)
         batch = self.read(predictions, references)
         return SampledQuestions(batch, self.validate, CheckCache())
 
     def compute(self, *, predictions, references=None, **options: Any) -> dict[str, Any]:
-        """Return the dict of scores for these predictions, references and parameters.
-
-        Raises a ValueError or TypeError if an input is invalid.
-        """
+        """Return the dict of scores for these predictions, references and parameters."""
         return self.results(self.samples(predictions, references, options), **options)
-
-
-@dataclass
-class SharedOptions:
-    """The parameters that all metrics have. The scripts of the metrics document them."""
-
-    check_correct_fn: Checker = "exact_match"
-    num_proc: int | None = None
-    executor: Executor | None = None
-    timeout: float | None = None
-    confidence: float | None = None
-    interval: str | None = None
-    clusters: list[str] | None = None
-    anytime: bool = False
-    groups: list[str] | None = None
-    average: str = "questions"
-    question_weights: list[float] | None = None
-    return_per_question: bool = False
-    keys: str = "exact"
-
-    def __post_init__(self) -> None:
-        """Leave out `KnownClusters` unless limits use them."""
-        # A script with its own kernel has another class, so the attribute is what counts.
-        is_optional = getattr(self.clusters, "is_optional", False)
-        if is_optional and (self.confidence is None or self.interval != "questions"):
-            self.clusters = None
-
-    def checking(self, labels: Labels | None = None) -> Checking:
-        """Return the `Checking` of these options; `labels` are those that a checker may return."""
-        return Checking(self.check_correct_fn, self.num_proc, self.executor, self.timeout, labels)
-
-    def report(self, questions: int, with_mu: bool = True, **own: Any) -> Report:
-        """Return the `Report`, which makes the dict of `compute`. All options are validated.
-
-        `questions` is M, `with_mu` is whether to add the centers of intervals, and `own` are
-        arguments of `interval_options` that not all metrics have.
-        """
-        weighting = question_weighting(self.average, self.question_weights, self.groups, questions)
-        options = interval_options(
-            questions,
-            self.confidence,
-            self.interval,
-            self.clusters,
-            weighting=weighting,
-            anytime=self.anytime,
-            **own,
-        )
-        return Report(questions, self.groups, options, self.return_per_question, self.keys, with_mu)

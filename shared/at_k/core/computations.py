@@ -21,7 +21,7 @@ from .choice import (
     pass_limits,
     refuse_group_average_of_products,
 )
-from .computation import DEFAULT_K, Computation, SampledQuestions, SharedOptions
+from .computation import DEFAULT_K, Computation, SampledQuestions
 from .consensus import Consensus
 from .credits import (
     ScoreOptions,
@@ -36,6 +36,7 @@ from .interval import UNIT_RANGE, IntervalMethod
 from .package import PACKAGE
 from .posterior import PosteriorIntervals
 from .questions import QuestionIntervals
+from .report import SharedOptions
 from .rewards import (
     are_real_rewards,
     bayes_moments,

@@ -1,9 +1,8 @@
 """Conversion of data of any library to a few types of Python, NumPy and Arrow.
 
 `plain_container` turns every container into a list, a NumPy array of numbers or an Arrow column,
-and `plain_entry` turns every entry into a Python value. pyarrow is imported only where it has to
-be, because its import takes half as long as that of all of at_k. Arrow objects are recognized by
-their methods.
+and `plain_entry` turns every entry into a Python value. pyarrow takes half as long to import as all
+of at_k. So it is imported only where it has to be, and its objects are recognized by their methods.
 """
 
 from __future__ import annotations
@@ -37,10 +36,9 @@ _NUMBERS = {
 
 
 def to_array(values) -> np.ndarray:
-    """Convert an array of any library, on any device, to a NumPy array.
+    """Convert an array of any library, on any device, to a NumPy array, or raise a TypeError.
 
-    bfloat16, and float8 of JAX, become float32 without loss, and a longdouble becomes a double. A
-    TypeError is raised if the library cannot convert the array, or if the fields are no samples.
+    bfloat16, and float8 of JAX, become float32 without loss, and a longdouble becomes a double.
     """
     names = getattr(getattr(values, "dtype", None), "names", None) or ()
     if not _NOT_SAMPLES.isdisjoint(name.lower() for name in names):
@@ -90,10 +88,8 @@ def plain_entry(value) -> Any:
 def plain_container(values) -> Any:
     """Convert a container to a list, a NumPy array of numbers, or a chunked array of Arrow.
 
-    An Arrow column has texts, numbers, or lists of these: columns of other types become lists. A
-    data frame is returned as it is, or as an Arrow table if it is one of polars or DuckDB. Values
-    that are not list-like, such as dicts and texts, are returned as they are. A TypeError is raised
-    if a library cannot convert its array.
+    Arrow columns have texts, numbers, or lists of these: others become lists. Frames of polars and
+    DuckDB become Arrow tables. Other frames, dicts, texts and the like are returned as they are.
     """
     if isinstance(values, (list, tuple)):
         return list(values)
@@ -124,8 +120,7 @@ def plain_list(values) -> list[Any]:
 def as_arrow(values) -> Any:
     """Convert data of polars or DuckDB, pandas columns of Arrow types and Arrow streams to Arrow.
 
-    A memoryview becomes a NumPy array, and a nested tensor a list of tensors. Other values are
-    returned unchanged.
+    A memoryview becomes a NumPy array, and a nested tensor a list of tensors.
     """
     if isinstance(values, memoryview):
         return np.asarray(values)
@@ -179,8 +174,8 @@ def has_lists(column) -> bool:
 def numbers_or_texts(column) -> tuple[Any, np.ndarray | None]:
     """Return the numbers of an Arrow column as an array, or its texts as a column; and the valid.
 
-    Null becomes 0 among numbers. The second result, (S,), is whether each entry is not null, or
-    None if none is null.
+    The valid, (S,), are the entries that are not null, or None if no entry is null. Among numbers,
+    null becomes 0.
     """
     kind = str(column.type)
     valid = to_numpy(column.is_valid()) if column.null_count else None
@@ -219,7 +214,7 @@ def sample_rows(frame, name: str) -> np.ndarray | list[list[Any]]:
     """Return the rows of a data frame, each of which has the samples of one question.
 
     Raises a ValueError if a column name shows that the columns are not samples, or if the only
-    column has lists. `name` is the name of the data frame in messages.
+    column has lists.
     """
     for column in column_names(frame):
         if column.lower() in _NOT_SAMPLES:

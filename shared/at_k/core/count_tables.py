@@ -20,7 +20,6 @@ import numpy as np
 
 from .checks import InputError, Place, entries_of, is_frame, is_list_like, short
 from .containers import as_arrow, column_names, frame_rows, plain_entry
-from .counts import one_size
 
 _FORMS = ({"n", "correct"}, {"counts"}, {"answers", "counts"})
 
@@ -35,13 +34,10 @@ def is_counts(values) -> bool:
 
 
 def read_counts(values, name: str) -> tuple[Any, np.ndarray, np.ndarray]:
-    """Return the categories or answers of all questions, their counts, and how many a question has.
+    """Return what is counted, the S counts of all questions, and how many each question has, (M,).
 
-    `values` are counts, for which `is_counts` returns True, and `name` is their name in messages.
-    With S counts of all questions, the results are the categories that are counted, (S,), or M
-    lists of answers; the counts, (S,); and the number of counts of each question, (M,). A
-    ValueError is raised if a count is not a whole number of at least 0, if questions differ in
-    their number of categories, or if a question has not one count for each answer.
+    What is counted are categories, (S,), or M lists of answers. A ValueError is raised if a count
+    is no whole number, or if a question has not one count for each category or answer.
     """
     columns = _columns_of_counts(values, name)
     if "n" in columns:  # The categories are 0, with n - correct samples, and 1.
@@ -52,70 +48,57 @@ def read_counts(values, name: str) -> tuple[Any, np.ndarray, np.ndarray]:
                 Place(name, question, key="correct"),
                 f" is {correct[question]} of {n[question]} samples: give a number from 0 to n.",
             )
-        multiplicity = np.stack([n - correct, correct], axis=1).ravel()
-        return np.tile([0, 1], len(n)), multiplicity, np.full(len(n), 2)
+        counts = np.stack([n - correct, correct], axis=1)
+        return np.tile([0, 1], len(n)), counts.ravel(), np.full(len(n), 2)
     rows, answers = columns["counts"], columns.get("answers")
     for question, row in enumerate(rows):
+        place = Place(name, question, key="counts")
         if not is_list_like(row):
-            location = Place(name, question, key="counts")
-            raise InputError(location, f" is {short(row)}: give a list of counts.")
+            raise InputError(place, f" is {short(row)}: give a list of counts.")
         if answers is None:
-            continue
-        if not is_list_like(answers[question]) or len(answers[question]) != len(row):
-            raise InputError(
-                Place(name, question, key="answers"),
-                f" is {short(answers[question])}, with {len(row)} counts: give one count for each "
-                f"answer.",
-            )
+            if len(row) != len(rows[0]):
+                raise InputError(
+                    place,
+                    f" has {len(row)} categories, and that of ",
+                    Place("question", 0),
+                    f" has {len(rows[0])}: give a count for each category.",
+                )
+        elif not is_list_like(answers[question]) or len(answers[question]) != len(row):
+            what = f" is {short(answers[question])}, with {len(row)} counts: give one count for "
+            raise InputError(place._replace(key="answers"), f"{what}each answer.")
     sizes = np.array([len(row) for row in rows], dtype=np.int64)
-    multiplicity = _whole_numbers([*itertools.chain.from_iterable(rows)], name, "counts", sizes)
-    if answers is not None:
-        return answers, multiplicity, sizes
-    if len(sizes) and not one_size(sizes):
-        question = int(np.argmax(sizes != sizes[0]))
-        raise InputError(
-            Place(name, question, key="counts"),
-            f" has {sizes[question]} categories, and that of ",
-            Place("question", 0),
-            f" has {sizes[0]}: give a count for each category.",
-        )
-    return np.tile(np.arange(sizes.max(initial=0)), len(sizes)), multiplicity, sizes
+    counts = _whole_numbers([*itertools.chain.from_iterable(rows)], name, "counts", sizes)
+    if answers is None:
+        answers = np.tile(np.arange(sizes.max(initial=0)), len(sizes))
+    return answers, counts, sizes
 
 
 def _columns_of_counts(values, name: str) -> dict[str, Any]:
-    """Return a dict from each key of counts, such as "n", to a sequence of M entries.
-
-    `values` is a data frame, a dict of columns, or a list of M dicts. Raises ValueError if columns
-    differ in length, or the M dicts in their keys.
-    """
+    """Return a dict from each key of counts, such as "n", to a sequence of M entries."""
     if is_frame(values):
-        return {key: entries_of(name, values[key]) for key in column_names(values)}
+        values = {key: values[key] for key in column_names(values)}
     if isinstance(values, Mapping):
-        columns = {}
-        for key, column in values.items():
-            column = as_arrow(column)
-            is_table = is_frame(column)
-            columns[key] = (
-                frame_rows(column) if is_table else entries_of(f"{name}[{key!r}]", column)
-            )
+        columns = {key: _entries_of_column(f"{name}[{key!r}]", values[key]) for key in values}
         if len({*map(len, columns.values())}) > 1:
             lengths = " and ".join(f"{len(column)} {key}" for key, column in columns.items())
             raise ValueError(f"{name} has {lengths}: give one of each for every question.")
         return columns
     for question, row in enumerate(values):
         if not isinstance(row, Mapping) or {*row} != {*values[0]}:
-            raise InputError(
-                Place(name, question),
-                f" is {short(row)}: give {' and '.join(values[0])} for each question, as for the "
-                f"first.",
-            )
+            wanted = f"give {' and '.join(values[0])} for each question, as for the first"
+            raise InputError(Place(name, question), f" is {short(row)}: {wanted}.")
     return {key: [row[key] for row in values] for key in values[0]}
 
 
-def _whole_numbers(entries, name: str, key: str, sizes: np.ndarray | None = None) -> np.ndarray:
-    """Return counts as an array of integers; raise a ValueError for the first invalid one.
+def _entries_of_column(name: str, column: Any) -> Any:
+    """Return the M entries of a column, or the rows of a table of counts."""
+    column = as_arrow(column)
+    return frame_rows(column) if is_frame(column) else entries_of(name, column)
 
-    `name` and `key` are those of the counts in the message, such as predictions['correct'].
+
+def _whole_numbers(entries, name: str, key: str, sizes: np.ndarray | None = None) -> np.ndarray:
+    """Return the counts in a column as integers; raise a ValueError for the first invalid one.
+
     `sizes`, (M,), is the number of counts of each question, or None for one each.
     """
     counts = [plain_entry(entry) for entry in entries]

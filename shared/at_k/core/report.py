@@ -1,47 +1,88 @@
-"""The flat dict that `compute` returns, with scores over all questions and over each group."""
+"""The parameters that all metrics have, and the flat dict of scores that `compute` returns."""
 
 from __future__ import annotations
 
 import math
 import warnings
 from collections.abc import Collection
+from concurrent.futures import Executor
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from .checking import Checker, Checking
 from .checks import check_flag, check_name, label_index
-from .choice import IntervalOptions
+from .choice import interval_options, question_weighting
 from .estimates import Estimate, as_dict, safe_prefixes
 from .interval import Interval, IntervalMethod
 from .package import PACKAGE
+from .samples import Labels
 from .score import ScoreId, Scores
+
+
+@dataclass
+class SharedOptions:
+    """The parameters that all metrics have. The scripts of the metrics document them."""
+
+    check_correct_fn: Checker = "exact_match"
+    num_proc: int | None = None
+    executor: Executor | None = None
+    timeout: float | None = None
+    confidence: float | None = None
+    interval: str | None = None
+    clusters: list[str] | None = None
+    anytime: bool = False
+    groups: list[str] | None = None
+    average: str = "questions"
+    question_weights: list[float] | None = None
+    return_per_question: bool = False
+    keys: str = "exact"
+
+    def __post_init__(self) -> None:
+        """Leave out `KnownClusters` unless limits use them."""
+        # A script with its own kernel has another class, so the attribute is what counts.
+        is_optional = getattr(self.clusters, "is_optional", False)
+        if is_optional and (self.confidence is None or self.interval != "questions"):
+            self.clusters = None
+
+    def checking(self, labels: Labels | None = None) -> Checking:
+        """Return the `Checking` of these options; `labels` are those that a checker may return."""
+        return Checking(self.check_correct_fn, self.num_proc, self.executor, self.timeout, labels)
+
+    def report(self, questions: int, with_mu: bool = True, **own: Any) -> Report:
+        """Return the `Report` of M questions. `own` are further arguments of `interval_options`."""
+        return Report(self, questions, with_mu, own)
 
 
 class Report:
     """Makes the dict that `compute` returns from the scores of M questions.
 
-    Args:
-        questions: M.
-        groups: a label for each question, or None.
-        options: the options of intervals.
-        return_per_question: whether to add the scores of each question.
-        keys: "exact"; or "safe" for a dict of numbers only, under names that every logger takes.
-        with_mu: whether to add the centers of intervals.
-
-    Raises:
-        ValueError: if there are not M labels, or if two labels have the same safe name.
+    `options` are those of intervals, and `with_mu` is whether the centers of intervals are added.
+    All options are validated.
     """
 
-    def __init__(
-        self,
-        questions: int,
-        groups,
-        options: IntervalOptions,
-        return_per_question: bool,
-        keys: str = "exact",
-        with_mu: bool = True,
-    ):
-        self._safe = check_name("keys", keys, ("exact", "safe")) == "safe"
+    def __init__(self, shared: SharedOptions, questions: int, with_mu: bool, own: dict[str, Any]):
+        groups = shared.groups
+        self.options = interval_options(
+            questions,
+            shared.confidence,
+            shared.interval,
+            shared.clusters,
+            weighting=question_weighting(
+                shared.average, shared.question_weights, groups, questions
+            ),
+            anytime=shared.anytime,
+            **own,
+        )
+        self._with_mu = with_mu
+        self._safe = check_name("keys", shared.keys, ("exact", "safe")) == "safe"
+        self._return_per_question = check_flag("return_per_question", shared.return_per_question)
+        if self._safe and self._return_per_question:
+            warnings.warn(
+                'keys="safe" leaves out per_question, which is no number: loggers refuse lists.',
+                stacklevel=2,
+            )
         # The indices of the questions of each group by its label; of all questions by None.
         self._questions_by_group: dict[str | None, np.ndarray] = {None: np.arange(questions)}
         if groups is not None:
@@ -51,16 +92,9 @@ class Report:
             self._questions_by_group |= dict(zip(labels, parts, strict=True))
             if self._safe:
                 safe_prefixes(labels)  # raises a ValueError for equal ones
-        if options.weights is not None:
+        if self.options.weights is not None:
             for group, rows in self._questions_by_group.items():
-                self._questions_by_group[group] = rows[options.weights[rows] > 0]
-        self._return_per_question = check_flag("return_per_question", return_per_question)
-        if self._safe and self._return_per_question:
-            warnings.warn(
-                'keys="safe" leaves out per_question, which is no number: loggers refuse lists.',
-                stacklevel=2,
-            )
-        self.options, self._with_mu = options, with_mu
+                self._questions_by_group[group] = rows[self.options.weights[rows] > 0]
 
     def result(
         self,
@@ -69,16 +103,11 @@ class Report:
         n: np.ndarray,
         checker: dict[str, float] | None = None,
     ) -> dict[str, Any]:
-        """Return the flat dict of `compute`.
+        """Return the flat dict of `compute` for the scores of the questions, `points`.
 
-        Args:
-            points: the scores of the questions.
-            method: the method of limits, or None if no limits are requested.
-            n: (M,) number of samples of each question.
-            checker: the entry "checker" of the dict, for scores that are corrected for a checker.
-
-        Raises:
-            ValueError: if all questions or a group have no interval, or if no score is identified.
+        `method` computes their limits, `n`, (M,), are the numbers of samples, and `checker` is the
+        entry of that name, for scores that are corrected for a checker. A ValueError is raised if
+        all questions or a group have no interval, or if no score is identified.
         """
         estimates = self._estimates(points, self._checked_method(method, n))
         others: dict[str, Any] = {}
@@ -97,10 +126,7 @@ class Report:
     def _checked_method(
         self, method: IntervalMethod | None, n: np.ndarray
     ) -> IntervalMethod | None:
-        """Return `method`, or its anytime-valid form, or None if no limits are requested.
-
-        Raises ValueError if the questions of the run or of a group have no interval.
-        """
+        """Return `method`, or its anytime-valid form, or None if no limits are requested."""
         options = self.options
         if method is None or options.confidence is None:
             return None
@@ -117,8 +143,7 @@ class Report:
     def _estimates(self, points: Scores, method: IntervalMethod | None) -> list[Estimate]:
         """Return an estimate of each score over all questions, then over each group.
 
-        A score is left out, with a warning, if `method.unidentified` says that the data do not
-        determine it.
+        A score that the data do not determine is left out, with a warning.
         """
         options, confidence = self.options, self.options.confidence
         estimates: list[Estimate] = []
@@ -150,11 +175,9 @@ class Report:
     def _requested_fields(
         self, score_id: ScoreId, mean: float, interval: Interval | None
     ) -> Interval | None:
-        """Return the interval of a score with None in each field that was not requested.
+        """Return the interval of a score with value `mean`, without fields that nobody requested.
 
-        `mean` is the score over the questions. `interval` is None if the method has none for the
-        score. The result then has only the reason, in the field `interval`. It is None if the names
-        of methods were not requested.
+        If the method has no interval for the score, the result has only the reason, or is None.
         """
         is_named = self.options.is_named
         if interval is None:  # Only the posterior lacks the intervals of some scores.
@@ -169,10 +192,9 @@ class Report:
 
 
 def _warn_of_unidentified(left_out: dict[str | None, list[str]], has_others: bool) -> None:
-    """Warn of the scores that are left out, or raise a ValueError if no other score is estimated.
+    """Warn of the keys of scores that are left out, by their group or None for all questions.
 
-    `left_out` has lists of score keys by the label of their group, or by None for all questions.
-    `has_others` is whether another score is estimated.
+    If no other score is estimated, a ValueError is raised instead.
     """
     for group, keys in left_out.items():
         scope = "" if group is None else f" of group {group!r}"

@@ -12,9 +12,8 @@ Functions take outcomes, and metrics take predictions. Both accept
 and samples of other or mixed types into a list of Python objects. Then `columns.stored` prepares
 them for a checker, or `as_outcomes` replaces labels by numbers.
 
-M is the number of questions, N the number of samples of each question, and S the number of values
-that are stored: one for each sample of all questions, or one for several equal samples of a
-question, with their number as its multiplicity.
+There are M questions and S values: one for each sample of all questions, or one for several equal
+samples of a question, with their number as its multiplicity.
 """
 
 from __future__ import annotations
@@ -66,8 +65,8 @@ class Samples:
         name: what the caller calls the samples, for messages.
         multiplicity: (S,) how often each value counts: bools, False for a sample that is not
             scored; or integers, if counts were handed in. None if each counts once.
-        references: (M,) an Arrow column of references, or None if there are none. With references,
-            the values are an Arrow column too.
+        references: (M,) an Arrow column of references, or None. With references, the values are an
+            Arrow column too.
     """
 
     values: Any
@@ -130,20 +129,17 @@ class Samples:
     # --- Outcomes ---------------------------------------------------------------------------
 
     def require(self, valid: np.ndarray, *wanted: str) -> None:
-        """Raise a ValueError for the first outcome that is scored and not valid.
+        """Raise a ValueError for the first scored outcome with a False in `valid`, (S,).
 
-        `valid`, (S,), is whether each outcome is. `wanted` are the pieces of the message that say
-        what a valid outcome is.
+        `wanted` are the pieces of the message that say what a valid outcome is.
         """
         invalid = ~valid if self.multiplicity is None else ~valid & self.is_scored
         if invalid.any():
             first = int(np.argmax(invalid))
-            value, location = self.values[first], sample_place(self.name, self.sizes, first)
-            if not self.are_counts:
-                raise InputError(location, f" is {value}: ", *wanted, ".")
-            # Counts have no index of a sample, so the message names the outcome.
-            location = location._replace(sample=None, value=value.item())
-            raise InputError(location, f" has an outcome {value}: ", *wanted, ".")
+            place, problem = sample_place(self.name, self.sizes, first), "is"
+            if self.are_counts:  # which have no index of a sample
+                place, problem = place._replace(sample=None), "has an outcome"
+            raise InputError(place, f" {problem} {self.values[first]}: ", *wanted, ".")
 
     @cached_property
     def counts(self) -> BinaryCounts:
@@ -245,11 +241,12 @@ def require_shares(outcomes: Samples) -> Samples:
 def read_samples(values, name: str = "predictions") -> Samples:
     """Read the samples of M questions from any container that the module docstring lists.
 
-    `name` is what the caller calls the samples, for messages. A ValueError is raised if there is no
-    question, or if one has no list of samples, or an empty list; and a TypeError if a library
-    cannot convert its array.
+    `name` is what the caller calls the samples. A ValueError is raised if there is no question, or
+    if one has no list of samples, or an empty list; a TypeError if an array cannot be converted.
     """
     values = plain_container(values)
+    if is_frame(values) and not is_counts(values):
+        values = sample_rows(values, name)
     if is_counts(values):
         samples = _samples_from_counts(values, name)
     elif isinstance(values, list):
@@ -258,8 +255,6 @@ def read_samples(values, name: str = "predictions") -> Samples:
         samples = _samples_from_array(values, name)
     elif hasattr(values, "chunks"):
         samples = _samples_from_column(values, name)
-    elif is_frame(values):
-        return read_samples(sample_rows(values, name), name)
     else:
         wanted = "give a list with the samples of each question"
         if isinstance(values, str):
@@ -268,24 +263,9 @@ def read_samples(values, name: str = "predictions") -> Samples:
     if not len(samples):
         raise ValueError(f"{name} holds no question.")
     if not samples.sizes.all():
-        location = Place(name, int(samples.sizes.argmin()))
-        raise InputError(location, " is empty: each ", QUESTION, " needs a ", SAMPLE, ".")
+        place = Place(name, int(samples.sizes.argmin()))
+        raise InputError(place, " is empty: each ", QUESTION, " needs a ", SAMPLE, ".")
     return samples
-
-
-def _plain_row(name: str, question: int, entry: Any) -> list[Any] | tuple[Any, ...]:
-    """Return the samples of a question as a list or tuple; raise a ValueError if it has no list."""
-    if not is_list_like(entry):
-        raise _not_a_list(name, question, entry)
-    return entry if isinstance(entry, (list, tuple)) else plain_list(entry)
-
-
-def _not_a_list(name: str, question: int, entry: Any) -> ValueError:
-    """Return the error for a question whose `entry` is no list of samples."""
-    return InputError(
-        *(Place(name, question), f" is {short(entry)}: each ", QUESTION, " has a list of ", SAMPLE),
-        "s.",
-    )
 
 
 def _samples_from_counts(counts, name: str) -> Samples:
@@ -301,8 +281,8 @@ def _samples_from_array(array: np.ndarray, name: str) -> Samples:
     """Return the samples in an (M, N) array of numbers; raise a ValueError for other shapes."""
     if array.ndim == 0:
         raise ValueError(f"{name} is {array}: give a list with the samples of each question.")
-    if array.ndim == 1 and len(array):
-        raise _not_a_list(name, 0, array[0].item())
+    if array.ndim == 1:
+        return _samples_from_lists(array.tolist(), name)  # which raises an error for its first row
     if array.ndim > 2:
         raise ValueError(f"{name} has {array.ndim} dimensions: M questions x N samples.")
     values = np.ascontiguousarray(array, array.dtype.newbyteorder("=")).ravel()
@@ -310,10 +290,7 @@ def _samples_from_array(array: np.ndarray, name: str) -> Samples:
 
 
 def _samples_from_column(column, name: str) -> Samples:
-    """Return the samples in an Arrow column with a list for each question, without Python objects.
-
-    Raises a ValueError if its entries are no lists, or null.
-    """
+    """Return the samples in an Arrow column of lists, without Python objects."""
     if not has_lists(column) or column.null_count:
         return _samples_from_lists(column.to_pylist(), name)
     import pyarrow.compute as pc
@@ -324,10 +301,7 @@ def _samples_from_column(column, name: str) -> Samples:
 
 
 def _samples_from_lists(lists: list[Any], name: str) -> Samples:
-    """Return the samples in a list with a list or array for each question.
-
-    A ValueError is raised if the entry of a question is not list-like.
-    """
+    """Return the samples in a list with a list or array for each question."""
     if (numbers := _joined_arrays(lists)) is not None:
         return Samples(numbers, np.array([*map(len, lists)]), name)
     if not {*map(type, lists)} <= {list, tuple}:
@@ -348,6 +322,14 @@ def _samples_from_lists(lists: list[Any], name: str) -> Samples:
     return Samples(_as_numbers(entries, types), sizes, name, scored)
 
 
+def _plain_row(name: str, question: int, entry: Any) -> list[Any] | tuple[Any, ...]:
+    """Return the samples of a question as a list or tuple; raise a ValueError if it has no list."""
+    if not is_list_like(entry):
+        wanted = " has a list of ", SAMPLE, "s."
+        raise InputError(Place(name, question), f" is {short(entry)}: each ", QUESTION, *wanted)
+    return entry if isinstance(entry, (list, tuple)) else plain_list(entry)
+
+
 def _joined_arrays(lists: list[Any]) -> np.ndarray | None:
     """Return NumPy arrays with one axis, all of bools, integers or floats, as one; else None."""
     if {*map(type, lists)} != {np.ndarray}:
@@ -359,10 +341,9 @@ def _joined_arrays(lists: list[Any]) -> np.ndarray | None:
 
 
 def column_of_texts(lists: list[Any]) -> Any:
-    """Return the entries of lists as one Arrow column, or None if some are no texts.
+    """Return the entries of lists as one Arrow column, or None if some are neither texts nor None.
 
-    Null is allowed for None, and bytes are decoded as UTF-8. To be fast, the result is also None if
-    the first entry that is not None is no text.
+    Bytes are decoded as UTF-8. To be fast, the first entry that is not None is looked at first.
     """
     entries = itertools.chain.from_iterable(lists)
     first = next((entry for entry in entries if entry is not None), None)
@@ -390,8 +371,8 @@ _KINDS_OF_ARRAYS = {
 def _as_numbers(entries: list[Any], types: set[type]) -> np.ndarray | list[Any]:
     """Return bools, integers or floats as an array, with 0 for None; or other entries unchanged.
 
-    `types` are the types of the entries. Entries are also unchanged if an array would change a
-    value: a bool among numbers, or an integer above 2^53 among floats or beyond 64 bits.
+    Also unchanged are entries that an array would change: bools among numbers, and integers above
+    2^53 among floats, or beyond 64 bits.
     """
     kinds = _KINDS_OF_ARRAYS.get(frozenset(types - {type(None)}))
     if kinds is None:
@@ -421,9 +402,9 @@ def read_outcomes(R, name: str = "R", labels: Labels | None = None) -> Samples:
     """Read already-graded outcomes, or counts of outcomes. The values of the result are numbers.
 
     `R` is any container that `read_samples` takes, a flat list or array, which is one question, or
-    a run, whose predictions are used. Missing entries (None, masked, or NA of pandas) are not
-    scored. `name` is what the caller calls R. `labels` has the number of each label, such as
-    {"fully": 1.0}, if outcomes may be texts. A ValueError is raised if an outcome is invalid.
+    a run, whose predictions are used. `name` is what the caller calls R. Missing entries (None,
+    masked, or NA of pandas) are not scored, and texts are replaced by their number in `labels`,
+    such as {"fully": 1.0}. A ValueError is raised if an outcome is invalid.
     """
     values = plain_container(outcomes_in_run(R, name))
     if isinstance(values, list):
@@ -436,10 +417,9 @@ def read_outcomes(R, name: str = "R", labels: Labels | None = None) -> Samples:
 
 
 def outcomes_in_run(R: Any, name: str) -> Any:
-    """Return R["predictions"] if R is a dict as `at_k.read` returns it, otherwise R itself.
+    """Return R["predictions"] if R is a run, as `at_k.read` returns it, otherwise R itself.
 
-    Raises a ValueError if the dict has other keys than predictions and groups, such as references
-    or clusters, which a function would ignore.
+    Raises a ValueError if the run has references or anything else that a function would ignore.
     """
     if not isinstance(R, Mapping) or "predictions" not in R:
         return R
@@ -474,19 +454,17 @@ def as_outcomes(samples: Samples, labels: Labels | None = None) -> Samples:
 def _numbers_of_labels(samples: Samples, labels: Labels) -> np.ndarray:
     """Return the number of each sample, (S,), with 0 for None, which `multiplicity` leaves out.
 
-    A label in small letters may also be written with capitals, such as "Fully" for "fully". A
-    ValueError is raised for a sample that is neither a label, nor a float, nor an integer of 64
-    bits, nor None.
+    A label in small letters may also be written with capitals, such as "Fully" for "fully".
     """
     values = samples.values
     numbers = [*values] if isinstance(values, list) else values.to_pylist()
     for i, entry in enumerate(numbers):
+        number = 0 if entry is None else entry
         if isinstance(entry, str):
-            numbers[i] = labels.get(entry, labels.get(entry.lower(), entry))
-        elif entry is None:
-            numbers[i] = 0
-        number = numbers[i]
-        if isinstance(number, float) or (isinstance(number, int) and -(2**63) <= number < 2**63):
+            number = labels.get(entry, labels.get(entry.lower()))
+        is_integer = isinstance(number, int) and -(2**63) <= number < 2**63
+        numbers[i] = number
+        if is_integer or isinstance(number, float):
             continue
         problem = ": an outcome is a number or a bool."
         if labels:
