@@ -447,7 +447,7 @@ most of whose methods raise an error that names the missing package.
 """
 
 
-KERNEL = "bb1a46e8265d"
+KERNEL = "d6713cad1acf"
 """A hash of the core, which `shared/vendor.py` writes into kernels; "" in the package itself."""
 
 INSTALL = 'pip install "evaluate-at-k @ git+https://github.com/evaluate-at-k/evaluate-at-k"'
@@ -466,8 +466,7 @@ def installed_version() -> str | None:
 def has_same_package() -> bool:
     """Return whether this code is a kernel, and the installed package has the same core.
 
-    If so, the script uses the package, so that a process has one copy of each class. Otherwise, if
-    there is a package, a warning says that the kernel may be out of date.
+    If so, the script uses the package. If the package has another core, a warning says so.
     """
     version = installed_version()
     if not KERNEL or version is None:  # This is the package itself, or there is no package.
@@ -484,10 +483,7 @@ def has_same_package() -> bool:
 
 
 def raise_needs_package(option: str) -> NoReturn:
-    """Raise the ImportError for an option that only the installed package has.
-
-    If a package with another core is installed, the message says how to get the same version.
-    """
+    """Raise the ImportError for an option that only the package of the same version has."""
     version = installed_version()
     if version is None:
         raise ImportError(f"{option} needs the package evaluate-at-k: {INSTALL}.")
@@ -518,18 +514,12 @@ OPTIONS = {
 
 
 class Rooms:
-    """The stand-in for `at_k.rooms.PackageRooms` in a script without the package.
-
-    Methods that are not defined here raise an ImportError that names the option.
-    """
+    """The stand-in for `at_k.rooms.PackageRooms` in a script without the package."""
 
     check_pairs: Callable[..., Any] | None = None  # The core checks pairs in this process itself.
 
     def __getattr__(self, method: str) -> Callable[..., Any]:
-        """Return a function that raises the ImportError for the option of a method.
-
-        An AttributeError is raised for a name that is not in `OPTIONS`.
-        """
+        """Return a function that raises the ImportError for the option of a method."""
         if method not in OPTIONS:
             raise AttributeError(method)
         return lambda *arguments: raise_needs_package(OPTIONS[method].format(*arguments))
@@ -539,10 +529,7 @@ class Rooms:
         return None
 
     def result(self, scores: dict[str, Any], estimates: Any, averaging: str) -> dict[str, Any]:
-        """Return `scores`, the dict of `compute`. The package returns a `Result`, which is a dict.
-
-        A `Result` also shows `estimates`, and `averaging`, such as "averaged over 3 groups" or "".
-        """
+        """Return the dict of `compute`. That of the package also shows the other arguments."""
         return scores
 
 
@@ -562,8 +549,8 @@ There are M questions with S samples in all, and U distinct pairs (n, c).
 class BinaryCounts:
     """The number of samples of each question, n, (M,), and how many are correct, 0 <= c <= n.
 
-    Questions with equal counts have equal scores, so scores are computed once for each distinct
-    pair (n, c): `unique` returns the pairs, and `scores[inverse]` has the score of each question.
+    Scores are computed once for each distinct pair (n, c): `unique` returns the pairs, and
+    `scores[inverse]` has the score of each question.
     """
 
     n: np.ndarray
@@ -593,8 +580,7 @@ class BinaryCounts:
     def _distinct(self) -> tuple[np.ndarray, np.ndarray, UniqueIntegers]:
         """Return n and c of the distinct pairs, (U,) each, and the codes of all pairs.
 
-        The code of a pair is c if all n are equal, else base x (rank of n) + rank of c. The ranks
-        among the distinct n and c are small, so that codes fit into 64 bits.
+        The code is c if all n are equal, else base x (rank of n) + rank of c, to fit into 64 bits.
         """
         if size := one_size(self.n):
             codes = UniqueIntegers(self.c, size)
@@ -607,20 +593,13 @@ class BinaryCounts:
 
 
 class UniqueIntegers:
-    """The distinct values of integers from 0 to `most`, ascending, and the multiplicity of each.
-
-    If `most` is small, a table of the counts of 0 .. `most` is faster than sorting. np.unique is
-    not used, because its first call imports a module.
-    """
+    """The distinct values of integers from 0 to `most`, ascending, and the multiplicity of each."""
 
     def __init__(self, array: np.ndarray, most: int):
         self._array = array
         if most > 8 * len(array):
-            ordered = np.sort(array)
-            # The index of the last entry with each value.
-            last = np.append(np.flatnonzero(ordered[1:] != ordered[:-1]), len(array) - 1)
-            self.values, self.multiplicity = ordered[last], np.diff(last, prepend=-1)
-        else:
+            self.values, self.multiplicity = np.unique(array, return_counts=True)
+        else:  # A table of the counts of 0 .. `most` is faster than sorting.
             multiplicity = np.bincount(array)
             self.values = np.flatnonzero(multiplicity)
             self.multiplicity = multiplicity[self.values]
@@ -920,8 +899,7 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 def shows_options(names: type, dataclass: type | None = None) -> Callable[[Function], Function]:
     """Return a decorator that lists the **options of a function as keywords in its signature.
 
-    The annotations of the class `names` are the names and types of the options. `dataclass` has
-    their defaults; it is `names` by default.
+    The class `names` has their names and types, and `dataclass`, or else `names`, their defaults.
     """
     defaults = {option.name: option.default for option in fields(dataclass or names)}
 
@@ -948,7 +926,7 @@ def check_options(
 ) -> None:
     """Raise a TypeError if an option is neither a parameter of the function nor in `data`.
 
-    The first parameter does not count: it takes the data, which users give by the names in `data`.
+    The first parameter does not count: it takes the data.
     """
     _, *parameters = inspect.signature(function).parameters
     known = [*data, *parameters]
@@ -1504,20 +1482,14 @@ class Samples:
 
     @cached_property
     def counts(self) -> BinaryCounts:
-        """Return the number of scored and of correct samples of each question.
-
-        Raises a ValueError if a scored outcome is not 0 or 1, or a question has no scored sample.
-        """
+        """Return the numbers of scored and of correct samples; raise a ValueError if not 0 or 1."""
         correct = require_binary(self).values
         if self.multiplicity is not None:
             correct = (correct == 1) * self.multiplicity
         return BinaryCounts(self.n, sums_per_question(correct, self.sizes))
 
     def category_counts(self, categories: int) -> np.ndarray:
-        """Return the number of scored samples of each question in each category, (M, categories).
-
-        Raises a ValueError if a scored outcome is not one of 0, .., categories - 1.
-        """
+        """Return the number of scored samples in each category, (M, categories)."""
         if categories == 2:
             counts = self.counts
             return np.array([counts.n - counts.c, counts.c]).T
@@ -1556,10 +1528,10 @@ def require_binary(outcomes: Samples) -> Samples:
 
 
 def warn_of_stopping(outcomes: Samples, run: str = "") -> None:
-    """Warn if the samples of each question seem to stop at the first correct one.
+    """Warn, in a message that starts with `run`, if samples seem to stop at the first correct one.
 
     They seem to if no question has two correct samples, and at least three questions have fewer
-    samples than others, each with one correct sample. `run` is the start of the message.
+    samples than others, each with one correct sample.
     """
     n = outcomes.n
     is_short = n < n.max()
@@ -1752,10 +1724,7 @@ def _as_numbers(entries: list[Any], types: set[type]) -> np.ndarray | list[Any]:
 
 
 def n_in_keys(n: np.ndarray) -> int | str:
-    """Return the number in keys such as "avg@8": the number of samples, or "n" if it differs.
-
-    `n`, (M,), are the numbers of samples of the questions.
-    """
+    """Return the N of keys such as "avg@8": the number of samples, (M,), or "n" if it differs."""
     return one_size(n) or "n"
 
 
@@ -3151,8 +3120,8 @@ _SAMPLES_AT_ONCE = 1 << 16  # so many are compared at once, to bound memory
 def match_exactly(samples: Samples) -> np.ndarray:
     """Return whether each sample equals an acceptable answer to its question, (S,).
 
-    An integer reference equals its decimal text. Raises a ValueError if the samples are neither all
-    texts nor all numbers, if one is nan, or if a reference cannot be compared with them.
+    An integer reference equals its decimal text. A ValueError is raised unless samples and
+    references are texts or numbers.
     """
     values, references = samples.values, samples.references
     if values.type == references.type == TEXTS and not references.null_count:
@@ -3193,10 +3162,9 @@ def no_texts_or_numbers(checker: str) -> ValueError:
 def equals_any(
     values: pa.ChunkedArray, accepted: pa.Array, counts: np.ndarray, sizes: np.ndarray
 ) -> np.ndarray:
-    """Return whether each sample equals an accepted answer to its question, (S,).
+    """Return whether each of the values, (S,), equals an accepted answer to its question, (S,).
 
-    `values`, (S,), and `accepted` go question after question, `sizes`, (M,), samples and `counts`,
-    (M,), answers of each. Both have one Arrow type.
+    Each question has `sizes`, (M,), values and `counts`, (M,), answers. All have one Arrow type.
     """
     first = np.cumsum(counts) - counts
     starts = np.cumsum(sizes) - sizes
@@ -3219,8 +3187,7 @@ def acceptable_answers(
     """Return the acceptable answers to all questions in one list, and how many each has, (M,).
 
     A reference is an answer or a list of acceptable ones. `read` returns an answer in the form to
-    compare, or None if it is invalid. Then a ValueError is raised, and `expected` is the part of
-    its message that says what is valid.
+    compare, or None for a ValueError, whose message says that this is `expected`.
     """
     answers = []
     for question, reference in enumerate(to_python(references)):
@@ -3257,8 +3224,7 @@ def read_distinct(
 ) -> tuple[list[str | None], pa.ChunkedArray]:
     """Return a list of the forms of the distinct values, and a column with the form of each value.
 
-    `form` is called once for each distinct value that is not null, and returns its form or None.
-    The column is null where the value is null or has no form.
+    `form` is called once for each distinct value. The column is null where it returns None.
     """
     distinct, code = distinct_entries(values)
     forms = [form(entry) for entry in to_python(distinct)]
@@ -5322,18 +5288,12 @@ _computing: ContextVar[tuple[int, ...]] = ContextVar("_computing", default=())
 class SampledMetric(evaluate.Metric, abc.ABC):
     """A metric of several samples per question.
 
-    A question has a list of predictions, and may have a reference. Questions are read and validated
-    when they are added, and kept until a `compute` succeeds, so an error in `compute` loses none of
-    them. One thread at a time adds or computes, and the others wait.
-
-    With several processes, all of them have to call `compute` (see `at_k.exchange`).
+    Questions are validated when they are added, and kept until a `compute` succeeds. One thread at
+    a time adds or computes. With several processes, all have to call `compute`.
     """
 
     def __init__(self, *args, experiment_id: str | None = None, **kwargs):
-        """Take the arguments of `evaluate.Metric`.
-
-        The default of `experiment_id` is a name that all processes of this run share.
-        """
+        """Take the arguments of `evaluate.Metric`. All processes of a run share the default id."""
         run = experiment_id or PACKAGE.rooms.run_name()
         super().__init__(*args, experiment_id=run, **kwargs)
         self._lock = threading.Lock()
@@ -5343,10 +5303,7 @@ class SampledMetric(evaluate.Metric, abc.ABC):
         self._forget()
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return the attributes without the lock, and without methods, which belong to this object.
-
-        evaluate binds `compute`, `add` and `add_batch` to the object when it is made.
-        """
+        """Return the attributes without the lock, and without methods that evaluate has bound."""
         state = {name: x for name, x in vars(self).items() if not isinstance(x, MethodType)}
         return state | {"_lock": None}
 
@@ -5443,10 +5400,7 @@ class SampledMetric(evaluate.Metric, abc.ABC):
         return result
 
     def _refuse_call_from_checker(self, method: str) -> None:
-        """Raise a ValueError if a checker that this object runs calls the method.
-
-        Questions that it adds would be lost, and a call from another thread would wait forever.
-        """
+        """Raise a ValueError if a checker of this object calls it, which would wait forever."""
         if id(self) in _computing.get():
             raise ValueError(
                 f"{method} was called by a checker of the same metric object: load another one."

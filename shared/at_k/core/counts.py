@@ -16,8 +16,8 @@ import numpy as np
 class BinaryCounts:
     """The number of samples of each question, n, (M,), and how many are correct, 0 <= c <= n.
 
-    Questions with equal counts have equal scores, so scores are computed once for each distinct
-    pair (n, c): `unique` returns the pairs, and `scores[inverse]` has the score of each question.
+    Scores are computed once for each distinct pair (n, c): `unique` returns the pairs, and
+    `scores[inverse]` has the score of each question.
     """
 
     n: np.ndarray
@@ -47,8 +47,7 @@ class BinaryCounts:
     def _distinct(self) -> tuple[np.ndarray, np.ndarray, UniqueIntegers]:
         """Return n and c of the distinct pairs, (U,) each, and the codes of all pairs.
 
-        The code of a pair is c if all n are equal, else base x (rank of n) + rank of c. The ranks
-        among the distinct n and c are small, so that codes fit into 64 bits.
+        The code is c if all n are equal, else base x (rank of n) + rank of c, to fit into 64 bits.
         """
         if size := one_size(self.n):
             codes = UniqueIntegers(self.c, size)
@@ -61,20 +60,13 @@ class BinaryCounts:
 
 
 class UniqueIntegers:
-    """The distinct values of integers from 0 to `most`, ascending, and the multiplicity of each.
-
-    If `most` is small, a table of the counts of 0 .. `most` is faster than sorting. np.unique is
-    not used, because its first call imports a module.
-    """
+    """The distinct values of integers from 0 to `most`, ascending, and the multiplicity of each."""
 
     def __init__(self, array: np.ndarray, most: int):
         self._array = array
         if most > 8 * len(array):
-            ordered = np.sort(array)
-            # The index of the last entry with each value.
-            last = np.append(np.flatnonzero(ordered[1:] != ordered[:-1]), len(array) - 1)
-            self.values, self.multiplicity = ordered[last], np.diff(last, prepend=-1)
-        else:
+            self.values, self.multiplicity = np.unique(array, return_counts=True)
+        else:  # A table of the counts of 0 .. `most` is faster than sorting.
             multiplicity = np.bincount(array)
             self.values = np.flatnonzero(multiplicity)
             self.multiplicity = multiplicity[self.values]

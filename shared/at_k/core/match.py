@@ -26,8 +26,8 @@ _SAMPLES_AT_ONCE = 1 << 16  # so many are compared at once, to bound memory
 def match_exactly(samples: Samples) -> np.ndarray:
     """Return whether each sample equals an acceptable answer to its question, (S,).
 
-    An integer reference equals its decimal text. Raises a ValueError if the samples are neither all
-    texts nor all numbers, if one is nan, or if a reference cannot be compared with them.
+    An integer reference equals its decimal text. A ValueError is raised unless samples and
+    references are texts or numbers.
     """
     values, references = samples.values, samples.references
     if values.type == references.type == TEXTS and not references.null_count:
@@ -68,10 +68,9 @@ def no_texts_or_numbers(checker: str) -> ValueError:
 def equals_any(
     values: pa.ChunkedArray, accepted: pa.Array, counts: np.ndarray, sizes: np.ndarray
 ) -> np.ndarray:
-    """Return whether each sample equals an accepted answer to its question, (S,).
+    """Return whether each of the values, (S,), equals an accepted answer to its question, (S,).
 
-    `values`, (S,), and `accepted` go question after question, `sizes`, (M,), samples and `counts`,
-    (M,), answers of each. Both have one Arrow type.
+    Each question has `sizes`, (M,), values and `counts`, (M,), answers. All have one Arrow type.
     """
     first = np.cumsum(counts) - counts
     starts = np.cumsum(sizes) - sizes
@@ -94,8 +93,7 @@ def acceptable_answers(
     """Return the acceptable answers to all questions in one list, and how many each has, (M,).
 
     A reference is an answer or a list of acceptable ones. `read` returns an answer in the form to
-    compare, or None if it is invalid. Then a ValueError is raised, and `expected` is the part of
-    its message that says what is valid.
+    compare, or None for a ValueError, whose message says that this is `expected`.
     """
     answers = []
     for question, reference in enumerate(to_python(references)):
@@ -132,8 +130,7 @@ def read_distinct(
 ) -> tuple[list[str | None], pa.ChunkedArray]:
     """Return a list of the forms of the distinct values, and a column with the form of each value.
 
-    `form` is called once for each distinct value that is not null, and returns its form or None.
-    The column is null where the value is null or has no form.
+    `form` is called once for each distinct value. The column is null where it returns None.
     """
     distinct, code = distinct_entries(values)
     forms = [form(entry) for entry in to_python(distinct)]

@@ -28,18 +28,12 @@ _computing: ContextVar[tuple[int, ...]] = ContextVar("_computing", default=())
 class SampledMetric(evaluate.Metric, abc.ABC):
     """A metric of several samples per question.
 
-    A question has a list of predictions, and may have a reference. Questions are read and validated
-    when they are added, and kept until a `compute` succeeds, so an error in `compute` loses none of
-    them. One thread at a time adds or computes, and the others wait.
-
-    With several processes, all of them have to call `compute` (see `at_k.exchange`).
+    Questions are validated when they are added, and kept until a `compute` succeeds. One thread at
+    a time adds or computes. With several processes, all have to call `compute`.
     """
 
     def __init__(self, *args, experiment_id: str | None = None, **kwargs):
-        """Take the arguments of `evaluate.Metric`.
-
-        The default of `experiment_id` is a name that all processes of this run share.
-        """
+        """Take the arguments of `evaluate.Metric`. All processes of a run share the default id."""
         run = experiment_id or PACKAGE.rooms.run_name()
         super().__init__(*args, experiment_id=run, **kwargs)
         self._lock = threading.Lock()
@@ -49,10 +43,7 @@ class SampledMetric(evaluate.Metric, abc.ABC):
         self._forget()
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return the attributes without the lock, and without methods, which belong to this object.
-
-        evaluate binds `compute`, `add` and `add_batch` to the object when it is made.
-        """
+        """Return the attributes without the lock, and without methods that evaluate has bound."""
         state = {name: x for name, x in vars(self).items() if not isinstance(x, MethodType)}
         return state | {"_lock": None}
 
@@ -149,10 +140,7 @@ class SampledMetric(evaluate.Metric, abc.ABC):
         return result
 
     def _refuse_call_from_checker(self, method: str) -> None:
-        """Raise a ValueError if a checker that this object runs calls the method.
-
-        Questions that it adds would be lost, and a call from another thread would wait forever.
-        """
+        """Raise a ValueError if a checker of this object calls it, which would wait forever."""
         if id(self) in _computing.get():
             raise ValueError(
                 f"{method} was called by a checker of the same metric object: load another one."

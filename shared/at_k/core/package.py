@@ -31,8 +31,7 @@ def installed_version() -> str | None:
 def has_same_package() -> bool:
     """Return whether this code is a kernel, and the installed package has the same core.
 
-    If so, the script uses the package, so that a process has one copy of each class. Otherwise, if
-    there is a package, a warning says that the kernel may be out of date.
+    If so, the script uses the package. If the package has another core, a warning says so.
     """
     version = installed_version()
     if not KERNEL or version is None:  # This is the package itself, or there is no package.
@@ -49,10 +48,7 @@ def has_same_package() -> bool:
 
 
 def raise_needs_package(option: str) -> NoReturn:
-    """Raise the ImportError for an option that only the installed package has.
-
-    If a package with another core is installed, the message says how to get the same version.
-    """
+    """Raise the ImportError for an option that only the package of the same version has."""
     version = installed_version()
     if version is None:
         raise ImportError(f"{option} needs the package evaluate-at-k: {INSTALL}.")
@@ -83,18 +79,12 @@ OPTIONS = {
 
 
 class Rooms:
-    """The stand-in for `at_k.rooms.PackageRooms` in a script without the package.
-
-    Methods that are not defined here raise an ImportError that names the option.
-    """
+    """The stand-in for `at_k.rooms.PackageRooms` in a script without the package."""
 
     check_pairs: Callable[..., Any] | None = None  # The core checks pairs in this process itself.
 
     def __getattr__(self, method: str) -> Callable[..., Any]:
-        """Return a function that raises the ImportError for the option of a method.
-
-        An AttributeError is raised for a name that is not in `OPTIONS`.
-        """
+        """Return a function that raises the ImportError for the option of a method."""
         if method not in OPTIONS:
             raise AttributeError(method)
         return lambda *arguments: raise_needs_package(OPTIONS[method].format(*arguments))
@@ -104,10 +94,7 @@ class Rooms:
         return None
 
     def result(self, scores: dict[str, Any], estimates: Any, averaging: str) -> dict[str, Any]:
-        """Return `scores`, the dict of `compute`. The package returns a `Result`, which is a dict.
-
-        A `Result` also shows `estimates`, and `averaging`, such as "averaged over 3 groups" or "".
-        """
+        """Return the dict of `compute`. That of the package also shows the other arguments."""
         return scores
 
 

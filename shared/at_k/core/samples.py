@@ -143,20 +143,14 @@ class Samples:
 
     @cached_property
     def counts(self) -> BinaryCounts:
-        """Return the number of scored and of correct samples of each question.
-
-        Raises a ValueError if a scored outcome is not 0 or 1, or a question has no scored sample.
-        """
+        """Return the numbers of scored and of correct samples; raise a ValueError if not 0 or 1."""
         correct = require_binary(self).values
         if self.multiplicity is not None:
             correct = (correct == 1) * self.multiplicity
         return BinaryCounts(self.n, sums_per_question(correct, self.sizes))
 
     def category_counts(self, categories: int) -> np.ndarray:
-        """Return the number of scored samples of each question in each category, (M, categories).
-
-        Raises a ValueError if a scored outcome is not one of 0, .., categories - 1.
-        """
+        """Return the number of scored samples in each category, (M, categories)."""
         if categories == 2:
             counts = self.counts
             return np.array([counts.n - counts.c, counts.c]).T
@@ -195,10 +189,10 @@ def require_binary(outcomes: Samples) -> Samples:
 
 
 def warn_of_stopping(outcomes: Samples, run: str = "") -> None:
-    """Warn if the samples of each question seem to stop at the first correct one.
+    """Warn, in a message that starts with `run`, if samples seem to stop at the first correct one.
 
     They seem to if no question has two correct samples, and at least three questions have fewer
-    samples than others, each with one correct sample. `run` is the start of the message.
+    samples than others, each with one correct sample.
     """
     n = outcomes.n
     is_short = n < n.max()
@@ -391,10 +385,7 @@ def _as_numbers(entries: list[Any], types: set[type]) -> np.ndarray | list[Any]:
 
 
 def n_in_keys(n: np.ndarray) -> int | str:
-    """Return the number in keys such as "avg@8": the number of samples, or "n" if it differs.
-
-    `n`, (M,), are the numbers of samples of the questions.
-    """
+    """Return the N of keys such as "avg@8": the number of samples, (M,), or "n" if it differs."""
     return one_size(n) or "n"
 
 

@@ -15,8 +15,7 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 def shows_options(names: type, dataclass: type | None = None) -> Callable[[Function], Function]:
     """Return a decorator that lists the **options of a function as keywords in its signature.
 
-    The annotations of the class `names` are the names and types of the options. `dataclass` has
-    their defaults; it is `names` by default.
+    The class `names` has their names and types, and `dataclass`, or else `names`, their defaults.
     """
     defaults = {option.name: option.default for option in fields(dataclass or names)}
 
@@ -43,7 +42,7 @@ def check_options(
 ) -> None:
     """Raise a TypeError if an option is neither a parameter of the function nor in `data`.
 
-    The first parameter does not count: it takes the data, which users give by the names in `data`.
+    The first parameter does not count: it takes the data.
     """
     _, *parameters = inspect.signature(function).parameters
     known = [*data, *parameters]
