@@ -122,12 +122,10 @@ def random_rewards(rng: Random) -> Rows:
 
 
 def scored(rows: Rows) -> Rows:
-    """Return the rows without None."""
     return [[value for value in row if value is not None] for row in rows]
 
 
 def random_k(rng: Random, *runs: Rows) -> int:
-    """Return a k of at most each n."""
     return int(rng.integers(1, min(len(row) for rows in runs for row in scored(rows)) + 1))
 
 
@@ -166,7 +164,6 @@ def random_averaging(rng: Random, size: int) -> tuple[Options, list[Fraction]]:
 
 
 def random_rates(rng: Random) -> tuple[float, float]:
-    """Return the true-positive and the false-positive rate of a checker."""
     return float(rng.integers(60, 101) / 100), float(rng.integers(0, 41) / 100)
 
 
@@ -174,7 +171,6 @@ def random_rates(rng: Random) -> tuple[float, float]:
 
 
 def function_call(rng: Random) -> Call:
-    """Return a call of a score of k samples, which may be a product, with or without its limits."""
     name = str(rng.choice([*MEANS, *PRODUCTS]))
     rows = random_rows(rng)
     has_limits = rng.random() < 0.5
@@ -291,7 +287,6 @@ def mean_moments(
 
 
 def reward_call(rng: Random) -> Call:
-    """Return a call of a score of categories."""
     name = str(rng.choice(["bayes", "avg", "max_at_k"]))
     categories = int(rng.integers(2, 5))
     rows = random_rows(rng, categories)
@@ -336,18 +331,23 @@ def mean_of_maxima(rows: Rows, k: int) -> float:
     return float(exact.mean_of([exact.subset_mean_of_maximum(row, k) for row in rows]))
 
 
+def function_or_metric(
+    rng: Random, name: str, rows: Rows, options: Options, key: str, score: float
+) -> Call:
+    """Return a call of a function, or of the metric of the same name without limits."""
+    if rng.random() < 0.5:
+        return Call(name, rows, options, score)
+    return Call(f"metric {name}", rows, options | {"confidence": None}, {key: score})
+
+
 def real_reward_call(rng: Random) -> Call:
-    """Return a call of max@k of real rewards: the function, or the metric."""
     rows = random_rewards(rng)
     k = random_k(rng, rows)
     mean = mean_of_maxima(scored(rows), k)
-    if rng.random() < 0.5:
-        return Call("max_at_k", rows, {"k": k}, mean)
-    return Call("metric max_at_k", rows, {"k": k, "confidence": None}, {f"max@{k}": mean})
+    return function_or_metric(rng, "max_at_k", rows, {"k": k}, f"max@{k}", mean)
 
 
 def score_agg_call(rng: Random) -> Call:
-    """Return a call of score_agg: the function, or the metric."""
     rows = [
         [x if x is None else float(rng.choice([0.0, 0.25, 0.5, 0.75, 1.0])) for x in row]
         for row in random_rows(rng)
@@ -359,9 +359,7 @@ def score_agg_call(rng: Random) -> Call:
     }
     scores = [exact.score_agg(row, *options.values()) for row in scored(rows)]
     score = math.fsum(scores) / len(scores)
-    if rng.random() < 0.5:
-        return Call("score_agg", rows, options, score)
-    return Call("metric score_agg", rows, options | {"confidence": None}, {"score_agg": score})
+    return function_or_metric(rng, "score_agg", rows, options, "score_agg", score)
 
 
 def share_above_half(rows: Rows, k: int) -> float:
@@ -370,14 +368,12 @@ def share_above_half(rows: Rows, k: int) -> float:
 
 
 def consensus_call(rng: Random) -> Call:
-    """Return a call of the function cons_at_k."""
     rows = random_rows(rng)
     k = random_k(rng, rows)
     return Call("cons_at_k", rows, {"k": k}, share_above_half(scored(rows), k))
 
 
 def vote_call(rng: Random) -> Call:
-    """Return a call with answers and references, whose votes are enumerated."""
     questions = int(rng.integers(1, 6))
     rows = [rng.choice([*"abcd"], rng.integers(2, 7)).tolist() for _ in range(questions)]
     references = rng.choice([*"abcd"], questions).tolist()
@@ -443,7 +439,6 @@ def gpassk_call(rng: Random) -> Call:
 
 
 def comparison_call(rng: Random) -> Call:
-    """Return a call of compare with outcomes of two runs."""
     rows = random_rows(rng, least=2)
     other = [rng.integers(0, 2, rng.integers(2, 9)).tolist() for _ in rows]
     k, name = random_k(rng, rows, other), str(rng.choice(SCORES[:5]))
@@ -511,7 +506,6 @@ def budget_call(rng: Random) -> Call:
 
 
 def labels_call(rng: Random) -> Call:
-    """Return a call of gpassk with labels of samples, or with their counts."""
     rows = [rng.integers(0, 2, 8).tolist() for _ in range(int(rng.integers(4, 12)))]
     t, f = rng.uniform(0.7, 1), rng.uniform(0, 0.3)
     labels = [
@@ -581,7 +575,6 @@ def limits_of_labels_call(rng: Random) -> Call:
 
 
 def noise_call(rng: Random) -> Call:
-    """Return a call of noise, and the standard error that it should have."""
     rows = random_rows(rng)
     k = random_k(rng, rows)
     if len(rows) == 1:  # does not show how questions vary
@@ -618,7 +611,6 @@ def variance_call(rng: Random) -> Call:
 
 
 def advantages_call(rng: Random) -> Call:
-    """Return a call of advantages with lists, or with flat rewards and their groups."""
     is_max = rng.random() < 0.3
     rows = random_rewards(rng) if is_max else random_rows(rng)
     rows = [[x if x is None else float(x) for x in row][:6] for row in rows]
@@ -680,7 +672,6 @@ CALLS: tuple[tuple[Callable[[Random], Call], float], ...] = (
 
 
 def random_call(rng: Random) -> Call:
-    """Return one of the calls with an oracle."""
     makers, shares = zip(*CALLS, strict=True)
     return makers[rng.choice(len(makers), p=shares)](rng)
 
@@ -690,7 +681,6 @@ def random_call(rng: Random) -> Call:
 
 @cache
 def metric(name: str):
-    """Return the metric with this name, loaded once."""
     return at_k.load(name)
 
 

@@ -39,63 +39,36 @@ class PackageRooms(Rooms):
 
         return check_pairs(checking, pairs)
 
-    def checker(self, *arguments: Any) -> Any:
-        """Return the package's checker with a name, such as "numeric"."""
-        from .checkers.named import package_checker
-
-        return package_checker(*arguments)
-
-    def check_workers(self, *arguments: Any) -> Any:
-        """Raise a ValueError if options of an async checker contradict each other."""
-        from .checkers.workers import check_workers
-
-        return check_workers(*arguments)
-
     def __getattr__(self, method: str) -> Callable[..., Any]:
-        """Return the function or class for another method: it computes scores or limits."""
+        """Return the function or class for another method."""
+        room: Any
         match method:
             case "anytime_limits":
-                from .intervals.anytime import AnytimeIntervals
-
-                return AnytimeIntervals
+                from .intervals.anytime import AnytimeIntervals as room  # noqa: N813
             case "band":
-                from .intervals.band import band
-
-                return band
+                from .intervals.band import band as room
+            case "check_workers":
+                from .checkers.workers import check_workers as room
+            case "checker":
+                from .checkers.named import package_checker as room
             case "consensus_limits":
-                from .intervals.consensus import consensus_limits
-
-                return consensus_limits
+                from .intervals.consensus import consensus_limits as room
             case "errors":
-                from .intervals.labelled import CheckerErrors
-
-                return CheckerErrors
+                from .intervals.labelled import CheckerErrors as room  # noqa: N813
             case "first_successes":
-                from .scores.first_success import FirstSuccesses
-
-                return FirstSuccesses
+                from .scores.first_success import FirstSuccesses as room  # noqa: N813
             case "joined":
-                from .intervals.consensus import JoinedIntervals
-
-                return JoinedIntervals
+                from .intervals.consensus import JoinedIntervals as room  # noqa: N813
             case "max_limits":
-                from .intervals.reward_family import max_intervals
-
-                return max_intervals
+                from .intervals.reward_family import max_intervals as room
             case "pass_limits":
-                from .intervals.binary_family import pass_intervals
-
-                return pass_intervals
+                from .intervals.binary_family import pass_intervals as room
             case "picked":
-                from .scores.picked import picked_scores
-
-                return picked_scores
+                from .scores.picked import picked_scores as room
             case "tails":
-                from .scores.tails import tail_scores
-
-                return tail_scores
+                from .scores.tails import tail_scores as room
             case "weighted_votes":
-                from .scores.weighted_votes import weighted_vote_scores
-
-                return weighted_vote_scores
-        raise AttributeError(method)
+                from .scores.weighted_votes import weighted_vote_scores as room
+            case _:
+                raise AttributeError(method)
+        return room

@@ -10,6 +10,8 @@ import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import BrokenExecutor, ProcessPoolExecutor, ThreadPoolExecutor
+from contextlib import contextmanager
+from functools import partial
 from multiprocessing.pool import ThreadPool
 from pathlib import Path
 from typing import Any
@@ -18,6 +20,7 @@ import at_k
 import numpy as np
 import pytest
 from at_k.checkers.workers import CONCURRENT_CALLS, portable_check
+from dask.distributed import Client
 from scored import OUTCOMES, REFERENCES, SAMPLES, check, same
 
 MANY = [[str(place) for place in range(200)]]
@@ -313,17 +316,31 @@ def spawn_pool():
     return ProcessPoolExecutor(2, mp_context=multiprocessing.get_context("spawn"))
 
 
+@contextmanager
+def dask_pool():
+    # Port 0 is a free one. Without an address the port is 8787, which another test may have.
+    with Client(processes=False, n_workers=2, dashboard_address=":0") as client:
+        yield client.get_executor()
+
+
 @pytest.mark.parametrize(
-    "pool", [lambda: ThreadPoolExecutor(2), lambda: ProcessPoolExecutor(2), lambda: ThreadPool(2)]
+    "pool",
+    [
+        partial(ThreadPoolExecutor, 2),
+        partial(ProcessPoolExecutor, 2),
+        partial(ThreadPool, 2),
+        dask_pool,
+    ],
 )
 def test_an_executor_gives_the_same_outcomes(pool):
     with pool() as executor:
-        outcomes = check(SAMPLES, REFERENCES, lambda p, r: p == r, executor=executor)
-        assert outcomes == OUTCOMES
+        for way in ({"executor": executor}, {"num_proc": 2}, {"num_proc": 8}):
+            assert check(SAMPLES, REFERENCES, lambda p, r: p == r, **way) == OUTCOMES
+            shares = check([["x", "xx", "x", None]], [4], lambda p, r: len(p) / r, **way)
+            assert shares == [[0.25, 0.5, 0.25, None]]
 
 
-def test_num_proc_gives_the_same_outcomes_in_other_processes():
-    assert check(SAMPLES, REFERENCES, same, num_proc=2) == OUTCOMES
+def test_num_proc_checks_in_other_processes():
     outcomes = check([["a", "b"]], [os.getpid()], lambda p, r: os.getpid() != r, num_proc=2)
     assert outcomes == [[1, 1]]
 

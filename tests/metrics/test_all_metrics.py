@@ -11,7 +11,6 @@ import at_k
 import pytest
 from at_k.core.estimates import as_dict
 from at_k.results import estimates_of
-from dask.distributed import Client
 from scored import bayes_at_n, compute, max_at_k
 
 OUTCOMES = [[1, 0, 1, 1], [0, 0, 0, 1], [1, 1, 1, 1], [0, 1, 0, 0]]
@@ -103,7 +102,7 @@ def test_labels_numbers_and_checkers_give_the_same_scores(name, workers):
     assert metric.compute(categories=GRADES, **options) == wanted
 
 
-# --- The same digits, however samples are checked and added -----------------------------
+# --- The same digits, however samples are added -----------------------------
 
 
 def share(prediction: str, reference: str) -> float:
@@ -134,41 +133,6 @@ def questions_of(name: str) -> tuple[list[list[str]], list[str], list[str]]:
     references = ["x" * rng.randrange(1, 6) for _ in range(11)]
     samples = [["x" * rng.randrange(1, 6) for _ in range(rng.randrange(3, 12))] for _ in references]
     return samples, references, [rng.choice("ab") for _ in references]
-
-
-@pytest.fixture(scope="module")
-def executors():
-    # Port 0 is a free one. Without an address the port is 8787, which another test may have.
-    dask = Client(processes=False, n_workers=2, dashboard_address=":0")
-    with ThreadPoolExecutor(8) as threads, dask:
-        yield {"threads": threads, "Dask": dask.get_executor()}
-
-
-@pytest.mark.parametrize("name", CHECKED)
-def test_workers(name, executors):
-    checker, options = CHECKED[name]
-    samples, references, groups = questions_of(name)
-    metric = at_k.load(name)
-    found = {
-        str(way): metric.compute(
-            predictions=samples,
-            references=references,
-            groups=groups,
-            check_correct_fn=checker,
-            **way,
-            **WITH_INTERVALS,
-            **options,
-        )
-        for way in (
-            {},
-            {"num_proc": 2},
-            {"num_proc": 8},
-            {"executor": executors["threads"]},
-            {"executor": executors["Dask"]},
-        )
-    }
-    first = next(iter(found.values()))
-    assert found == dict.fromkeys(found, first)
 
 
 @pytest.mark.parametrize("graded", [False, True], ids=["checked", "graded"])

@@ -51,29 +51,26 @@ def test_the_default_k_are_those_that_every_question_has_samples_for():
     assert ks(1) == ["pass@1"]
 
 
-def test_the_default_k_depend_on_the_samples_that_the_checker_scores():
-    def checker(prediction, reference):
-        return None if prediction == "?" else prediction == reference
+def same_or_none(prediction, reference):
+    return None if prediction == "?" else prediction == reference
 
+
+def test_the_default_k_depend_on_the_samples_that_the_checker_scores():
     samples = [list("abababab"), list("ab?b?bab")]
-    scores = gpassk(samples, references=["a", "a"], check_correct_fn=checker, include="pass@k")
+    scores = gpassk(samples, references=["a", "a"], check_correct_fn=same_or_none, include="pass@k")
     assert list(scores) == ["pass@4"]
 
 
 def test_unscored_samples_are_ignored():
     outcomes, scored = [[1, None, 0, 1], [None, 0, 1, None]], [[1, 0, 1], [0, 1]]
     assert gpassk(outcomes, k=2) == gpassk(scored, k=2)
-
-    def checker(prediction, reference):
-        return None if prediction == "?" else prediction == reference
-
     samples = [["a", "?", "b", "a"], ["?", "b", "a", "?"]]
-    checked = gpassk(samples, references=["a", "a"], check_correct_fn=checker, k=2)
-    assert checked == gpassk(scored, k=2)
+    options = {"references": ["a", "a"], "check_correct_fn": same_or_none}
+    assert gpassk(samples, **options, k=2) == gpassk(scored, k=2)
     with pytest.raises(ValueError, match="k is 3, but question 1 has n = 2 scored samples"):
-        gpassk(samples, references=["a", "a"], check_correct_fn=checker, k=3)
+        gpassk(samples, **options, k=3)
     with pytest.raises(ValueError, match=r"predictions\[0\] has no scored sample"):
-        gpassk([["?"]], references=["a"], check_correct_fn=checker, k=1)
+        gpassk([["?"]] * 2, **options, k=1)
 
 
 def test_samples_of_a_model_have_the_scores_of_outcomes_graded_by_hand():

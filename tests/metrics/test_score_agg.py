@@ -45,21 +45,10 @@ def test_custom_weights_replace_the_standard_ones():
         score_agg(LABELS, weights=GRADES)
 
 
-@pytest.mark.parametrize("workers", ["here", "processes", "pool"])
+@pytest.mark.parametrize("workers", [{}, {"num_proc": 2}, {"executor": ThreadPoolExecutor(2)}])
 def test_a_checker_may_return_labels_numbers_or_none(workers):
-    with ThreadPoolExecutor(2) as pool:
-        options: dict[str, dict] = {
-            "here": {},
-            "processes": {"num_proc": 2},
-            "pool": {"executor": pool},
-        }
-        scores = score_agg(
-            STATEMENTS,
-            references=SOURCES,
-            check_correct_fn=grade,
-            temperature=0.7,
-            **options[workers],
-        )
+    options = {"references": SOURCES, "check_correct_fn": grade, "temperature": 0.7}
+    scores = score_agg(STATEMENTS, **options, **workers)
     assert scores == {"score_agg": at_k.score_agg(VERDICTS, 0.7)}
 
 
