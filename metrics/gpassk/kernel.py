@@ -447,7 +447,7 @@ most of whose methods raise an error that names the missing package.
 """
 
 
-KERNEL = "d6713cad1acf"
+KERNEL = "09a583bce1c4"
 """A hash of the core, which `shared/vendor.py` writes into kernels; "" in the package itself."""
 
 INSTALL = 'pip install "evaluate-at-k @ git+https://github.com/evaluate-at-k/evaluate-at-k"'
@@ -1579,7 +1579,7 @@ def read_samples(values, name: str = "predictions") -> Samples:
     """
     values = plain_container(values)
     if is_frame(values) and not is_counts(values):
-        values = sample_rows(values, name)
+        values = plain_container(sample_rows(values, name))
     if is_counts(values):
         samples = _samples_from_counts(values, name)
     elif isinstance(values, list):

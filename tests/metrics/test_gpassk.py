@@ -61,12 +61,10 @@ def test_the_default_k_depend_on_the_samples_that_the_checker_scores():
     assert list(scores) == ["pass@4"]
 
 
-def test_unscored_samples_are_ignored():
-    outcomes, scored = [[1, None, 0, 1], [None, 0, 1, None]], [[1, 0, 1], [0, 1]]
-    assert gpassk(outcomes, k=2) == gpassk(scored, k=2)
+def test_samples_that_the_checker_does_not_score_are_ignored():
     samples = [["a", "?", "b", "a"], ["?", "b", "a", "?"]]
     options = {"references": ["a", "a"], "check_correct_fn": same_or_none}
-    assert gpassk(samples, **options, k=2) == gpassk(scored, k=2)
+    assert gpassk(samples, **options, k=2) == gpassk([[1, 0, 1], [0, 1]], k=2)
     with pytest.raises(ValueError, match="k is 3, but question 1 has n = 2 scored samples"):
         gpassk(samples, **options, k=3)
     with pytest.raises(ValueError, match=r"predictions\[0\] has no scored sample"):

@@ -240,7 +240,7 @@ def read_samples(values, name: str = "predictions") -> Samples:
     """
     values = plain_container(values)
     if is_frame(values) and not is_counts(values):
-        values = sample_rows(values, name)
+        values = plain_container(sample_rows(values, name))
     if is_counts(values):
         samples = _samples_from_counts(values, name)
     elif isinstance(values, list):
