@@ -447,7 +447,7 @@ most of whose methods raise an error that names the missing package.
 """
 
 
-KERNEL = "09a583bce1c4"
+KERNEL = "af29b84a83bb"
 """A hash of the core, which `shared/vendor.py` writes into kernels; "" in the package itself."""
 
 INSTALL = 'pip install "evaluate-at-k @ git+https://github.com/evaluate-at-k/evaluate-at-k"'
@@ -1219,21 +1219,7 @@ def read_counts(values, name: str) -> tuple[Any, np.ndarray, np.ndarray]:
         counts = np.stack([n - correct, correct], axis=1)
         return np.tile([0, 1], len(n)), counts.ravel(), np.full(len(n), 2)
     rows, answers = columns["counts"], columns.get("answers")
-    for question, row in enumerate(rows):
-        place = Place(name, question, key="counts")
-        if not is_list_like(row):
-            raise InputError(place, f" is {short(row)}: give a list of counts.")
-        if answers is None:
-            if len(row) != len(rows[0]):
-                raise InputError(
-                    place,
-                    f" has {len(row)} categories, and that of ",
-                    Place("question", 0),
-                    f" has {len(rows[0])}: give a count for each category.",
-                )
-        elif not is_list_like(answers[question]) or len(answers[question]) != len(row):
-            what = f" is {short(answers[question])}, with {len(row)} counts: give one count for "
-            raise InputError(place._replace(key="answers"), f"{what}each answer.")
+    _check_rows(rows, answers, name)
     sizes = np.array([len(row) for row in rows], dtype=np.int64)
     counts = _whole_numbers([*itertools.chain.from_iterable(rows)], name, "counts", sizes)
     if answers is None:
@@ -1241,21 +1227,35 @@ def read_counts(values, name: str) -> tuple[Any, np.ndarray, np.ndarray]:
     return answers, counts, sizes
 
 
+def _check_rows(rows: Any, answers: Any, name: str) -> None:
+    """Raise a ValueError if a row of counts has not one for each category, or for each answer."""
+    for question, row in enumerate(rows):
+        place = Place(name, question, key="counts")
+        if not is_list_like(row):
+            raise InputError(place, f" is {short(row)}: give a list of counts.")
+        if answers is None and len(row) != len(rows[0]):
+            first = Place("question", 0), f" has {len(rows[0])}: give a count for each category."
+            raise InputError(place, f" has {len(row)} categories, and that of ", *first)
+        own = row if answers is None else answers[question]
+        if not is_list_like(own) or len(own) != len(row):
+            what = f" is {short(own)}, with {len(row)} counts: give one count for each answer."
+            raise InputError(place._replace(key="answers"), what)
+
+
 def _columns_of_counts(values, name: str) -> dict[str, Any]:
     """Return a dict from each key of counts, such as "n", to a sequence of M entries."""
-    if is_frame(values):
-        values = {key: values[key] for key in column_names(values)}
-    if isinstance(values, Mapping):
-        columns = {key: _entries_of_column(f"{name}[{key!r}]", values[key]) for key in values}
-        if len({*map(len, columns.values())}) > 1:
-            lengths = " and ".join(f"{len(column)} {key}" for key, column in columns.items())
-            raise ValueError(f"{name} has {lengths}: give one of each for every question.")
-        return columns
-    for question, row in enumerate(values):
-        if not isinstance(row, Mapping) or {*row} != {*values[0]}:
-            wanted = f"give {' and '.join(values[0])} for each question, as for the first"
-            raise InputError(Place(name, question), f" is {short(row)}: {wanted}.")
-    return {key: [row[key] for row in values] for key in values[0]}
+    if isinstance(values, list):
+        for question, row in enumerate(values):
+            if not isinstance(row, Mapping) or {*row} != {*values[0]}:
+                wanted = f"give {' and '.join(values[0])} for each question, as for the first"
+                raise InputError(Place(name, question), f" is {short(row)}: {wanted}.")
+        return {key: [row[key] for row in values] for key in values[0]}
+    keys = column_names(values) if is_frame(values) else values
+    columns = {key: _entries_of_column(f"{name}[{key!r}]", values[key]) for key in keys}
+    if len({*map(len, columns.values())}) > 1:
+        lengths = " and ".join(f"{len(column)} {key}" for key, column in columns.items())
+        raise ValueError(f"{name} has {lengths}: give one of each for every question.")
+    return columns
 
 
 def _entries_of_column(name: str, column: Any) -> Any:
@@ -3778,8 +3778,7 @@ class Checking:
         try:
             self._check_missing(pairs, results, check_pairs)
         except BaseException as error:
-            known = zip(pairs.pairs, results, strict=True)
-            finished |= {repr(pair): x for pair, x in known if x and x[1] is None}
+            finished.keep(pairs.pairs, results)
             if finished:
                 error.add_note(
                     f"{len(finished)} finished checks are kept: compute again with the same "
@@ -4008,6 +4007,12 @@ class CheckCache(dict[str, PairResult]):
             self._checker = checker
             self.clear()
         return self
+
+    def keep(self, pairs: list[PairToCheck], results: list[PairResult | None]) -> None:
+        """Add the results of pairs that are known and have no problem."""
+        for pair, result in zip(pairs, results, strict=True):
+            if result is not None and result[1] is None:
+                self[repr(pair)] = result
 
 
 # --- exact_match --------------------------------------------------------------

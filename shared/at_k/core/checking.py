@@ -222,8 +222,7 @@ class Checking:
         try:
             self._check_missing(pairs, results, check_pairs)
         except BaseException as error:
-            known = zip(pairs.pairs, results, strict=True)
-            finished |= {repr(pair): x for pair, x in known if x and x[1] is None}
+            finished.keep(pairs.pairs, results)
             if finished:
                 error.add_note(
                     f"{len(finished)} finished checks are kept: compute again with the same "
@@ -452,6 +451,12 @@ class CheckCache(dict[str, PairResult]):
             self._checker = checker
             self.clear()
         return self
+
+    def keep(self, pairs: list[PairToCheck], results: list[PairResult | None]) -> None:
+        """Add the results of pairs that are known and have no problem."""
+        for pair, result in zip(pairs, results, strict=True):
+            if result is not None and result[1] is None:
+                self[repr(pair)] = result
 
 
 # --- exact_match --------------------------------------------------------------
