@@ -447,7 +447,7 @@ most of whose methods raise an error that names the missing package.
 """
 
 
-KERNEL = "af29b84a83bb"
+KERNEL = "18da6a368a95"
 """A hash of the core, which `shared/vendor.py` writes into kernels; "" in the package itself."""
 
 INSTALL = 'pip install "evaluate-at-k @ git+https://github.com/evaluate-at-k/evaluate-at-k"'
@@ -1691,33 +1691,26 @@ def column_of_texts(lists: list[Any]) -> Any:
     return pa.chunked_array([array.values])
 
 
-_KINDS_OF_ARRAYS = {
-    frozenset[type](): "b",
-    frozenset({bool}): "b",
-    frozenset({int}): "iu",
-    frozenset({float}): "f",
-    frozenset({int, float}): "f",
-}
-"""The kinds of the array that holds entries of some types exactly. Bools are no numbers here."""
-
-
 def _as_numbers(entries: list[Any], types: set[type]) -> np.ndarray | list[Any]:
     """Return bools, integers or floats as an array, with 0 for None; or other entries unchanged.
 
     Also unchanged are entries that an array would change: bools among numbers, and integers above
     2^53 among floats, or beyond 64 bits.
     """
-    kinds = _KINDS_OF_ARRAYS.get(frozenset(types - {type(None)}))
-    if kinds is None:
+    kinds = types - {type(None)}
+    if not (kinds <= {bool} or kinds <= {int, float}):
         return entries
     filled = entries
     if type(None) in types:  # False is 0 among numbers.
         filled = [False if entry is None else entry for entry in entries]
     numbers = np.asarray(filled)
-    is_exact = numbers.dtype.kind in kinds
-    if kinds == "f" and int in types and (np.abs(numbers) >= 2**53).any():
-        is_exact = not any(type(entry) is int and abs(entry) > 2**53 for entry in entries)
-    return numbers if is_exact else entries
+    exact = "f" if float in kinds else "iu" if int in kinds else "b"
+    if numbers.dtype.kind not in exact:
+        return entries
+    if kinds == {int, float} and (np.abs(numbers) >= 2**53).any():
+        is_large = any(type(entry) is int and abs(entry) > 2**53 for entry in entries)
+        return entries if is_large else numbers
+    return numbers
 
 
 # --- Outcomes -----------------------------------------------------------------------------
