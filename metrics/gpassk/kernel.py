@@ -447,7 +447,7 @@ most of whose methods raise an error that names the missing package.
 """
 
 
-KERNEL = "18da6a368a95"
+KERNEL = "c4a97c4a8b55"
 """A hash of the core, which `shared/vendor.py` writes into kernels; "" in the package itself."""
 
 INSTALL = 'pip install "evaluate-at-k @ git+https://github.com/evaluate-at-k/evaluate-at-k"'
@@ -3697,8 +3697,9 @@ class Checking:
 
     def _needs_workers(self) -> bool:
         """Return whether the options or the function need processes, threads or batches."""
-        has_options = self.timeout is not None or (self.num_proc or 1) > 1
-        return has_options or self.is_async or self.batch_size is not None
+        if self.timeout is not None or (self.num_proc or 1) > 1:
+            return True
+        return callable(self.checker) and (self.is_async or self.batch_size is not None)
 
     def _check_options(self) -> None:
         """Raise an error if num_proc, executor or timeout is invalid, or two exclude each other."""

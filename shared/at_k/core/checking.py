@@ -148,8 +148,9 @@ class Checking:
 
     def _needs_workers(self) -> bool:
         """Return whether the options or the function need processes, threads or batches."""
-        has_options = self.timeout is not None or (self.num_proc or 1) > 1
-        return has_options or self.is_async or self.batch_size is not None
+        if self.timeout is not None or (self.num_proc or 1) > 1:
+            return True
+        return callable(self.checker) and (self.is_async or self.batch_size is not None)
 
     def _check_options(self) -> None:
         """Raise an error if num_proc, executor or timeout is invalid, or two exclude each other."""
