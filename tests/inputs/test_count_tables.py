@@ -194,6 +194,14 @@ def test_counts_do_not_change_with_the_arrays_that_they_were_made_of(make):
     assert at_k.max_at_k(categories, 2, [0, 1]) == pytest.approx(score)
 
 
+def test_counts_that_are_nested_too_deeply_are_refused():
+    deep: list = []
+    for _ in range(100_000):
+        deep = [deep]
+    with pytest.raises(ValueError, match="n or c is nested too deeply"):
+        at_k.Counts([4, 4], deep)
+
+
 def test_counts_of_an_iterator_can_be_used_twice():
     counts = at_k.Counts(iter([8, 8]), (c for c in (3, 5)))
     assert at_k.pass_at_k(counts, 2) == at_k.pass_at_k(counts, 2)

@@ -76,7 +76,12 @@ def _copy(values: Any) -> Any:
     values = as_arrow(values)
     if hasattr(values, "detach"):
         return to_array(values).copy()
-    return list(values) if isinstance(values, Iterator) else copy.deepcopy(values)
+    if isinstance(values, Iterator):
+        return list(values)
+    try:
+        return copy.deepcopy(values)
+    except RecursionError as error:
+        raise ValueError("n or c is nested too deeply: give one row for each question.") from error
 
 
 Outcome = bool | int | float | np.generic | None
