@@ -32,10 +32,9 @@ from .credits import (
     included_scores,
     is_included,
 )
-from .interval import UNIT_RANGE, IntervalMethod
+from .interval import IntervalMethod
 from .package import PACKAGE
 from .posterior import PosteriorIntervals
-from .questions import QuestionIntervals
 from .rewards import (
     are_real_rewards,
     bayes_moments,
@@ -362,8 +361,7 @@ def cons_at_k_results(
     checked = questions.check(checking)
     warn_of_stopping(checked.outcomes)
     consensus = Consensus.from_checked(checked, requested, merge_right, "vote@k" in metrics)
-    values = consensus.values()
-    sizes: dict[ScoreId, Any] = {}
+    values, sizes = consensus.values(), {}
     if vote_weights is not None:
         for k_in_key, size in consensus.ks.items():
             sizes[ScoreId("weighted_vote@k", k_in_key)] = consensus.sizes(size)
@@ -375,9 +373,7 @@ def cons_at_k_results(
                 del scores[score_id]
     columns = np.array([*values.values()]).reshape(len(values), len(questions)).T
     points = Scores(one_column_each(values), np.arange(len(questions)), columns)
-    method: IntervalMethod = QuestionIntervals(
-        points, UNIT_RANGE, options.clusters, weights=options.weights
-    )
+    method = limits_for_questions(points, "", options)
     if options.confidence is not None and options.method != "questions":
         method = PACKAGE.rooms.consensus_limits(consensus, options)
     if sizes:

@@ -34,11 +34,14 @@ def point_estimate(R: OutcomesLike, k: int, score: ScoreOfK) -> float:
 
 
 def _mean_score(counts: BinaryCounts, score: Score | Credits) -> float:
-    """Return the estimate of a score over all questions. It is unbiased unless it is a product."""
-    credits, keys = number_terms({"": _as_score(score)})
-    columns = expected_credits(*counts.unique, credits)
+    """Return the estimate of a score over all questions."""
+    n, c = counts.unique
+    if not isinstance(score, Score):
+        column = expected_credits(n, c, [score])[:, 0]
+        return float((column * counts.multiplicity).sum()) / len(counts)
+    credits, keys = number_terms({"": score})
     # `means` needs the number of questions in each row, and not the row of each question.
-    return Scores(keys, np.empty(0), columns).means(counts.multiplicity)[""]
+    return Scores(keys, np.empty(0), expected_credits(n, c, credits)).means(counts.multiplicity)[""]
 
 
 PARAMETERS = {
@@ -106,13 +109,12 @@ def summary_of_score(
     interval: str,
     allow_above_n: bool = False,
 ) -> Summary:
-    """Return the mean, the standard deviation and the limits of a score of k new samples.
+    """Return (mu, sigma, lo, hi) of a score of k new samples, for the arguments of `pass_at_k_ci`.
 
-    `score` returns the score, or its credits, for a k. With `allow_above_n`, k may exceed the
-    number of samples of a question, for the posterior. The other arguments are those of the
-    functions with limits, such as `pass_at_k_ci`.
+    With `allow_above_n`, k may exceed the number of samples of a question, for the posterior.
     """
-    one_score, confidence = _as_score(score(check_k(k))), check_confidence(confidence)
+    requested, confidence = score(check_k(k)), check_confidence(confidence)
+    one_score = requested if isinstance(requested, Score) else Score((requested,))
     counts = read_outcomes(R).counts
     options = interval_options(
         len(counts), confidence, interval, None, alpha0=alpha0, beta0=beta0, bounds=bounds
@@ -172,8 +174,3 @@ def warn_if_excluded(
             f"the limits allow for. For limits that contain the estimate, {remedy}.",
             stacklevel=4,
         )
-
-
-def _as_score(score: Score | Credits) -> Score:
-    """Return a score unchanged, or credits as the score that is their expected value."""
-    return score if isinstance(score, Score) else Score((score,))
