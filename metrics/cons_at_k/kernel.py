@@ -486,7 +486,7 @@ most of whose methods raise an error that names the missing package.
 """
 
 
-KERNEL = "8388e5e79fa8"
+KERNEL = "21a94587adab"
 """A hash of the core, which `shared/vendor.py` writes into kernels; "" in the package itself."""
 
 INSTALL = 'pip install "evaluate-at-k @ git+https://github.com/evaluate-at-k/evaluate-at-k"'
@@ -1140,12 +1140,27 @@ def one_column_each(keys: Iterable[ScoreKey]) -> dict[ScoreKey, Score]:
     return {key: Score((column,)) for column, key in enumerate(keys)}
 
 
+def with_product_columns(
+    scores: Mapping[ScoreKey, Score], columns: np.ndarray
+) -> tuple[dict[ScoreKey, Score], np.ndarray]:
+    """Return the scores and the columns, (U, m), with a column for each product that is not pooled.
+
+    All scores are then functions of means over questions.
+    """
+    keys, extended = dict(scores), [*columns.T]
+    for key, score in scores.items():
+        if not score.pooled:
+            keys[key] = Score((len(extended),))
+            extended.append(score.value(columns.T))
+    return keys, np.stack(extended, axis=1) if len(extended) > columns.shape[1] else columns
+
+
 @dataclass(frozen=True)
 class Scores:
     """Point estimates of scores for each question.
 
-    `keys` has the scores by their keys, with indices of columns as terms, `inverse`, (M,), the row
-    of each question, and `columns`, (U, m), the estimates of the terms.
+    `keys` has the scores by their keys, functions of the means of columns, `inverse`, (M,), the row
+    of each question, and `columns`, (U, m), the estimates.
     """
 
     keys: Mapping[ScoreKey, Score]
@@ -1167,13 +1182,7 @@ class Scores:
         # A matrix product would add in an order that depends on the number of columns, so that the
         # last digit of a score would depend on which other scores are computed.
         means = ((columns * multiplicity).sum(axis=1) / total).tolist()
-        result = {}
-        for key, score in self.keys.items():
-            if score.pooled:
-                result[key] = score.value(means)
-            else:
-                result[key] = float((score.value(columns) * multiplicity).sum()) / total
-        return result
+        return {key: score.value(means) for key, score in self.keys.items()}
 
     def over(
         self, questions: np.ndarray, weights: np.ndarray | None = None
@@ -1189,18 +1198,6 @@ class Scores:
             return self.means(np.bincount(rows, minlength=size))
         used = UniqueIntegers(rows, size)  # For few questions, most rows are left out.
         return replace(self, columns=self.columns[used.values]).means(used.multiplicity)
-
-    def with_unpooled_as_columns(self) -> Scores:
-        """Return the scores with one column for each product that is not `pooled`.
-
-        All scores are then functions of means.
-        """
-        scores, columns = dict(self.keys), [*self.columns.T]
-        for key, score in self.keys.items():
-            if not score.pooled:
-                scores[key] = Score((len(columns),))
-                columns.append(score.value(self.columns.T))
-        return replace(self, keys=scores, columns=np.stack(columns, axis=1))
 
     def per_question(self) -> dict[ScoreKey, list[float]]:
         """Return a dict from each key to the list of the scores of the M questions."""
@@ -3486,8 +3483,9 @@ _CELLS_AT_ONCE = 1 << 18  # so many probabilities are computed at once, to bound
 
 def pass_scores(counts: BinaryCounts, scores: Mapping[ScoreKey, Score]) -> Scores:
     """Return unbiased estimates of scores whose terms are credits. No k may exceed any n."""
-    credits, keys = number_terms(scores)
-    return Scores(keys, counts.inverse, expected_credits(*counts.unique, credits))
+    credits, numbered = number_terms(scores)
+    keys, columns = with_product_columns(numbered, expected_credits(*counts.unique, credits))
+    return Scores(keys, counts.inverse, columns)
 
 
 def expected_credits(n: np.ndarray, c: np.ndarray, credits: Sequence[Credits]) -> np.ndarray:
@@ -4333,20 +4331,17 @@ def _unique_rows(table: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
     This is faster than np.unique with axis=0, and the distinct rows have another order.
     """
-    # Each row is encoded as one integer below n_codes, if that fits into 62 bits.
-    encoded, n_codes = table[:, 0], int(table[:, 0].max()) + 1
-    for column in table.T[1:]:
-        base = int(column.max()) + 1
-        if base == 1:
-            continue
-        if n_codes * base > 2**62:
-            _, index, inverse = np.unique(table, axis=0, return_index=True, return_inverse=True)
-            return index, inverse
-        encoded, n_codes = encoded + n_codes * column, n_codes * base
-    unique = UniqueIntegers(encoded, n_codes)
-    representative = np.empty(len(unique.values), dtype=np.int64)
-    representative[unique.inverse] = np.arange(len(encoded))
-    return representative, unique.inverse
+    inverse, size = np.zeros(len(table), dtype=np.int64), 1
+    for column in table.T:
+        # Codes of ranks are below M^2, and of counts could exceed 64 bits.
+        ranks = UniqueIntegers(column, int(column.max()))
+        number = len(ranks.values)
+        if number > 1:
+            codes = UniqueIntegers(inverse * number + ranks.inverse, size * number)
+            inverse, size = codes.inverse, len(codes.values)
+    representative = np.empty(size, dtype=np.int64)
+    representative[inverse] = np.arange(len(table))
+    return representative, inverse
 
 
 def has_real_rewards(outcomes: Samples) -> bool:
@@ -4439,11 +4434,6 @@ def max_scores(rewards: Rewards, ks: Mapping[ScoreKey, int]) -> Scores:
     no_column = np.empty((len(rewards.sizes), 0))  # so that `ks` may be empty
     columns = np.column_stack([no_column, *(rewards.max_of(k) for k in ks.values())])
     return Scores(one_column_each(ks), rewards.inverse, columns)
-
-
-def bayes_moments(rewards: Rewards, bayes: ScoreKey, avg: ScoreKey) -> Moments:
-    """Return the means and variances of Bayes@N and avg@N, under the keys `bayes` and `avg`."""
-    return moments_by_key(rewards, {bayes: rewards.posterior(), avg: rewards.average()})
 
 
 def moments_by_key(
@@ -4986,10 +4976,10 @@ def pass_limits(
     least_n = counts.n.min()
     # Limits at one k are compared with those at neighboring k, which may not be requested.
     with_others = with_neighbors(scores, int(least_n))
-    points = pass_scores(counts, with_others).with_unpooled_as_columns()
+    points = pass_scores(counts, with_others)
     # The largest score is that of a question with all samples correct.
     all_correct = BinaryCounts(np.array([least_n]), np.array([least_n]))
-    (most,) = pass_scores(all_correct, with_others).with_unpooled_as_columns().columns
+    (most,) = pass_scores(all_correct, with_others).columns
     most = np.where(np.abs(most - 1) < 1e-12, 1.0, most)  # 1 up to rounding is exactly 1
     method = limits_for_questions(points, "", options, (0.0, most))
     return pass_scores(counts, scores), CoherentIntervals(method, scores)
@@ -5050,15 +5040,13 @@ class Consensus:
 
     Attributes:
         shares: outcomes from 0 to 1, the shares of correctness of samples.
-        correct: outcomes that are True if the share of a sample is above 1/2.
-        counts: numbers of samples and of correct samples.
+        counts: numbers of samples, and of those whose share is above 1/2.
         ks: a dict from the k in the key of a score to its k. If scores use all n samples of each
             question, the first is n, or "n" if it differs between questions, and the second None.
         votes: the counts of answers of each question; None without answers or without vote@k.
     """
 
     shares: Samples
-    correct: Samples
     counts: BinaryCounts
     ks: Mapping[int | str, int | None]
     votes: Sequence[AnswerCounts] | None = None
@@ -5080,7 +5068,7 @@ class Consensus:
         if checked.answers is not None and with_votes:
             votes = count_answers(correct, checked.answers, merge_right)
         all_samples = {n_in_keys(counts.n): None}
-        return cls(checked.outcomes, correct, counts, k_by_key or all_samples, votes)
+        return cls(checked.outcomes, counts, k_by_key or all_samples, votes)
 
     @property
     def n(self) -> int | str:
@@ -5644,7 +5632,8 @@ def bayes_at_n_results(
         points, method = max_limits(real_rewards(outcomes), ks, options)
     else:
         rewards = category_rewards(outcomes, rewards_of_categories, prior)
-        moments = bayes_moments(rewards, *ks)
+        both = rewards.posterior(), rewards.average()
+        moments = moments_by_key(rewards, dict(zip(ks, both, strict=True)))
         points = Scores(moments.keys, moments.inverse, moments.mean)
         if common.interval is None or options.method == "posterior":
             # The posterior defines Bayes@N, so it is the default. Results name it only if given.

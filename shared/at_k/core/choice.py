@@ -291,10 +291,10 @@ def pass_limits(
     least_n = counts.n.min()
     # Limits at one k are compared with those at neighboring k, which may not be requested.
     with_others = with_neighbors(scores, int(least_n))
-    points = pass_scores(counts, with_others).with_unpooled_as_columns()
+    points = pass_scores(counts, with_others)
     # The largest score is that of a question with all samples correct.
     all_correct = BinaryCounts(np.array([least_n]), np.array([least_n]))
-    (most,) = pass_scores(all_correct, with_others).with_unpooled_as_columns().columns
+    (most,) = pass_scores(all_correct, with_others).columns
     most = np.where(np.abs(most - 1) < 1e-12, 1.0, most)  # 1 up to rounding is exactly 1
     method = limits_for_questions(points, "", options, (0.0, most))
     return pass_scores(counts, scores), CoherentIntervals(method, scores)

@@ -37,10 +37,10 @@ from .package import PACKAGE
 from .posterior import PosteriorIntervals
 from .rewards import (
     are_real_rewards,
-    bayes_moments,
     category_rewards,
     check_prior_outcomes,
     check_rewards,
+    moments_by_key,
     real_rewards,
 )
 from .samples import n_in_keys, require_binary, require_categories, require_shares, warn_of_stopping
@@ -184,7 +184,8 @@ def bayes_at_n_results(
         points, method = max_limits(real_rewards(outcomes), ks, options)
     else:
         rewards = category_rewards(outcomes, rewards_of_categories, prior)
-        moments = bayes_moments(rewards, *ks)
+        both = rewards.posterior(), rewards.average()
+        moments = moments_by_key(rewards, dict(zip(ks, both, strict=True)))
         points = Scores(moments.keys, moments.inverse, moments.mean)
         if common.interval is None or options.method == "posterior":
             # The posterior defines Bayes@N, so it is the default. Results name it only if given.

@@ -32,15 +32,13 @@ class Consensus:
 
     Attributes:
         shares: outcomes from 0 to 1, the shares of correctness of samples.
-        correct: outcomes that are True if the share of a sample is above 1/2.
-        counts: numbers of samples and of correct samples.
+        counts: numbers of samples, and of those whose share is above 1/2.
         ks: a dict from the k in the key of a score to its k. If scores use all n samples of each
             question, the first is n, or "n" if it differs between questions, and the second None.
         votes: the counts of answers of each question; None without answers or without vote@k.
     """
 
     shares: Samples
-    correct: Samples
     counts: BinaryCounts
     ks: Mapping[int | str, int | None]
     votes: Sequence[AnswerCounts] | None = None
@@ -62,7 +60,7 @@ class Consensus:
         if checked.answers is not None and with_votes:
             votes = count_answers(correct, checked.answers, merge_right)
         all_samples = {n_in_keys(counts.n): None}
-        return cls(checked.outcomes, correct, counts, k_by_key or all_samples, votes)
+        return cls(checked.outcomes, counts, k_by_key or all_samples, votes)
 
     @property
     def n(self) -> int | str:

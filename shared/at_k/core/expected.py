@@ -20,7 +20,7 @@ import numpy as np
 
 from .counts import BinaryCounts, one_size
 from .credits import Credits, all_correct, any_correct
-from .score import Score, ScoreKey, Scores, number_terms
+from .score import Score, ScoreKey, Scores, number_terms, with_product_columns
 
 _MOST_EXACT = 128  # Up to this n, probabilities are quotients of integers.
 _CELLS_AT_ONCE = 1 << 18  # so many probabilities are computed at once, to bound memory
@@ -28,8 +28,9 @@ _CELLS_AT_ONCE = 1 << 18  # so many probabilities are computed at once, to bound
 
 def pass_scores(counts: BinaryCounts, scores: Mapping[ScoreKey, Score]) -> Scores:
     """Return unbiased estimates of scores whose terms are credits. No k may exceed any n."""
-    credits, keys = number_terms(scores)
-    return Scores(keys, counts.inverse, expected_credits(*counts.unique, credits))
+    credits, numbered = number_terms(scores)
+    keys, columns = with_product_columns(numbered, expected_credits(*counts.unique, credits))
+    return Scores(keys, counts.inverse, columns)
 
 
 def expected_credits(n: np.ndarray, c: np.ndarray, credits: Sequence[Credits]) -> np.ndarray:

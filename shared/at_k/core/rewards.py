@@ -212,20 +212,17 @@ def _unique_rows(table: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
     This is faster than np.unique with axis=0, and the distinct rows have another order.
     """
-    # Each row is encoded as one integer below n_codes, if that fits into 62 bits.
-    encoded, n_codes = table[:, 0], int(table[:, 0].max()) + 1
-    for column in table.T[1:]:
-        base = int(column.max()) + 1
-        if base == 1:
-            continue
-        if n_codes * base > 2**62:
-            _, index, inverse = np.unique(table, axis=0, return_index=True, return_inverse=True)
-            return index, inverse
-        encoded, n_codes = encoded + n_codes * column, n_codes * base
-    unique = UniqueIntegers(encoded, n_codes)
-    representative = np.empty(len(unique.values), dtype=np.int64)
-    representative[unique.inverse] = np.arange(len(encoded))
-    return representative, unique.inverse
+    inverse, size = np.zeros(len(table), dtype=np.int64), 1
+    for column in table.T:
+        # Codes of ranks are below M^2, and of counts could exceed 64 bits.
+        ranks = UniqueIntegers(column, int(column.max()))
+        number = len(ranks.values)
+        if number > 1:
+            codes = UniqueIntegers(inverse * number + ranks.inverse, size * number)
+            inverse, size = codes.inverse, len(codes.values)
+    representative = np.empty(size, dtype=np.int64)
+    representative[inverse] = np.arange(len(table))
+    return representative, inverse
 
 
 def has_real_rewards(outcomes: Samples) -> bool:
@@ -318,11 +315,6 @@ def max_scores(rewards: Rewards, ks: Mapping[ScoreKey, int]) -> Scores:
     no_column = np.empty((len(rewards.sizes), 0))  # so that `ks` may be empty
     columns = np.column_stack([no_column, *(rewards.max_of(k) for k in ks.values())])
     return Scores(one_column_each(ks), rewards.inverse, columns)
-
-
-def bayes_moments(rewards: Rewards, bayes: ScoreKey, avg: ScoreKey) -> Moments:
-    """Return the means and variances of Bayes@N and avg@N, under the keys `bayes` and `avg`."""
-    return moments_by_key(rewards, {bayes: rewards.posterior(), avg: rewards.average()})
 
 
 def moments_by_key(

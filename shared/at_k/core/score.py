@@ -134,12 +134,27 @@ def one_column_each(keys: Iterable[ScoreKey]) -> dict[ScoreKey, Score]:
     return {key: Score((column,)) for column, key in enumerate(keys)}
 
 
+def with_product_columns(
+    scores: Mapping[ScoreKey, Score], columns: np.ndarray
+) -> tuple[dict[ScoreKey, Score], np.ndarray]:
+    """Return the scores and the columns, (U, m), with a column for each product that is not pooled.
+
+    All scores are then functions of means over questions.
+    """
+    keys, extended = dict(scores), [*columns.T]
+    for key, score in scores.items():
+        if not score.pooled:
+            keys[key] = Score((len(extended),))
+            extended.append(score.value(columns.T))
+    return keys, np.stack(extended, axis=1) if len(extended) > columns.shape[1] else columns
+
+
 @dataclass(frozen=True)
 class Scores:
     """Point estimates of scores for each question.
 
-    `keys` has the scores by their keys, with indices of columns as terms, `inverse`, (M,), the row
-    of each question, and `columns`, (U, m), the estimates of the terms.
+    `keys` has the scores by their keys, functions of the means of columns, `inverse`, (M,), the row
+    of each question, and `columns`, (U, m), the estimates.
     """
 
     keys: Mapping[ScoreKey, Score]
@@ -161,13 +176,7 @@ class Scores:
         # A matrix product would add in an order that depends on the number of columns, so that the
         # last digit of a score would depend on which other scores are computed.
         means = ((columns * multiplicity).sum(axis=1) / total).tolist()
-        result = {}
-        for key, score in self.keys.items():
-            if score.pooled:
-                result[key] = score.value(means)
-            else:
-                result[key] = float((score.value(columns) * multiplicity).sum()) / total
-        return result
+        return {key: score.value(means) for key, score in self.keys.items()}
 
     def over(
         self, questions: np.ndarray, weights: np.ndarray | None = None
@@ -183,18 +192,6 @@ class Scores:
             return self.means(np.bincount(rows, minlength=size))
         used = UniqueIntegers(rows, size)  # For few questions, most rows are left out.
         return replace(self, columns=self.columns[used.values]).means(used.multiplicity)
-
-    def with_unpooled_as_columns(self) -> Scores:
-        """Return the scores with one column for each product that is not `pooled`.
-
-        All scores are then functions of means.
-        """
-        scores, columns = dict(self.keys), [*self.columns.T]
-        for key, score in self.keys.items():
-            if not score.pooled:
-                scores[key] = Score((len(columns),))
-                columns.append(score.value(self.columns.T))
-        return replace(self, keys=scores, columns=np.stack(columns, axis=1))
 
     def per_question(self) -> dict[ScoreKey, list[float]]:
         """Return a dict from each key to the list of the scores of the M questions."""

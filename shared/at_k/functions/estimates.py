@@ -14,10 +14,10 @@ from ..core.checks import check_confidence, check_k
 from ..core.choice import IntervalOptions, interval_options, pass_limits
 from ..core.counts import BinaryCounts
 from ..core.credits import Credits
-from ..core.expected import expected_credits
+from ..core.expected import expected_credits, pass_scores
 from ..core.posterior import PosteriorIntervals
 from ..core.samples import read_outcomes
-from ..core.score import Moments, Score, Scores, number_terms
+from ..core.score import Moments, Score
 from ..functions import Bounds, OutcomesLike, Summary
 from ..scores.distributions import pass_moments
 
@@ -35,13 +35,10 @@ def point_estimate(R: OutcomesLike, k: int, score: ScoreOfK) -> float:
 
 def _mean_score(counts: BinaryCounts, score: Score | Credits) -> float:
     """Return the estimate of a score over all questions."""
-    n, c = counts.unique
     if not isinstance(score, Score):
-        column = expected_credits(n, c, [score])[:, 0]
+        column = expected_credits(*counts.unique, [score])[:, 0]
         return float((column * counts.multiplicity).sum()) / len(counts)
-    credits, keys = number_terms({"": score})
-    # `means` needs the number of questions in each row, and not the row of each question.
-    return Scores(keys, np.empty(0), expected_credits(n, c, credits)).means(counts.multiplicity)[""]
+    return pass_scores(counts, {"": score}).means(counts.multiplicity)[""]
 
 
 PARAMETERS = {
@@ -124,7 +121,7 @@ def summary_of_score(
     if options.method != "posterior":
         return _summary_of_gpassk(counts, k, one_score, options, confidence)
     moments = pass_moments(counts, {"": one_score}, options.prior)
-    summary = summary_of_moments(moments, "", confidence, options.bounds)
+    summary = summary_of_moments(moments, confidence, options.bounds)
     if k <= counts.n.min():
         estimate = _mean_score(counts, one_score)
         warn_if_excluded(estimate, summary, options.bounds, "pass interval='sampling'")
@@ -149,12 +146,10 @@ def _summary_of_gpassk(
     return mu, sigma, lo, hi
 
 
-def summary_of_moments(
-    moments: Moments, key: str, confidence: float, bounds: tuple[float, float]
-) -> Summary:
-    """Return (mu, sigma, lo, hi) of the score with this key over all questions."""
+def summary_of_moments(moments: Moments, confidence: float, bounds: tuple[float, float]) -> Summary:
+    """Return (mu, sigma, lo, hi) of the only score, whose key is "", over all questions."""
     questions = np.arange(len(moments.inverse))
-    return PosteriorIntervals(moments, bounds).intervals(questions, confidence)[key][:4]
+    return PosteriorIntervals(moments, bounds).intervals(questions, confidence)[""][:4]
 
 
 def warn_if_excluded(

@@ -21,7 +21,7 @@ pairs (n, c) and m scores.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -31,7 +31,7 @@ from ..core.checks import as_list, check_number, short
 from ..core.counts import BinaryCounts
 from ..core.credits import Credits
 from ..core.expected import expected_credits
-from ..core.score import Score, ScoreKey, Scores, number_terms
+from ..core.score import Score, ScoreKey, Scores, number_terms, with_product_columns
 
 _LARGEST_CORRECTED_K = 1000  # The time grows with the square of k.
 _LARGEST_VALUE = 1e12  # With larger control values, fewer than four digits would be left.
@@ -148,19 +148,8 @@ def corrected_scores(
 
     In `counts`, a checker with these rates calls samples correct.
     """
-    credits, keys = number_terms(scores)
-    return Scores(keys, counts.inverse, unbiased_estimates(*counts.unique, credits, rates))
-
-
-def unbiased_estimates(
-    n: np.ndarray, c: np.ndarray, credits: Sequence[Credits], rates: CheckerRates
-) -> np.ndarray:
-    """Return unbiased estimates of m scores with these credits, (U, m), for n and c, both (U,)."""
-    if rates.are_exact:
-        return expected_credits(n, c, credits)
-    corrected = [corrected_credits(credit, rates) for credit in credits]
-    first = np.array([value for value, _ in corrected])
-    return first + expected_credits(n, c, [steps for _, steps in corrected])
+    keys, estimate = estimator(scores, rates)
+    return Scores(keys, counts.inverse, estimate(*counts.unique))
 
 
 def estimator(
@@ -170,14 +159,15 @@ def estimator(
 
     Each vector of credits has a column, and so has a product that is averaged over questions.
     """
-    credits, keys = number_terms(scores)
-    products = [key for key, score in keys.items() if not score.pooled]
+    credits, numbered = number_terms(scores)
+    first, steps = np.zeros(len(credits)), credits
+    if not rates.are_exact:
+        corrected = [corrected_credits(credit, rates) for credit in credits]
+        first, steps = np.array([h for h, _ in corrected]), [x for _, x in corrected]
 
     def estimate(n: np.ndarray, c: np.ndarray) -> np.ndarray:
         """Return unbiased estimates of all columns, (U, columns), for n and c, both (U,)."""
-        columns = unbiased_estimates(n, c, credits, rates)
-        values = [keys[key].value(columns.T) for key in products]
-        return np.column_stack([columns, *values]) if values else columns
+        return with_product_columns(numbered, first + expected_credits(n, c, steps))[1]
 
-    columns_of_products = {key: Score((len(credits) + i,)) for i, key in enumerate(products)}
-    return keys | columns_of_products, estimate
+    keys, _ = with_product_columns(numbered, np.empty((0, len(credits))))
+    return keys, estimate
