@@ -486,7 +486,7 @@ most of whose methods raise an error that names the missing package.
 """
 
 
-KERNEL = "21a94587adab"
+KERNEL = "02c557166c5d"
 """A hash of the core, which `shared/vendor.py` writes into kernels; "" in the package itself."""
 
 INSTALL = 'pip install "evaluate-at-k @ git+https://github.com/evaluate-at-k/evaluate-at-k"'
@@ -2501,7 +2501,8 @@ class QuestionIntervals(IntervalMethod):
     def _whole_ranges(self, questions: np.ndarray) -> dict[ScoreKey, Interval]:
         """Return the whole range of each score over questions that show no variation."""
         columns = self._scores.columns[self._scores.inverse[questions]]
-        weights = None if self._weights is None else self._weights[questions]
+        # With weights, np.average takes a table without columns: all scores may be extrapolated.
+        weights = np.ones(len(columns)) if self._weights is None else self._weights[questions]
         values = (np.average(columns, 0, weights), *self._extremes(self._ranges, questions))
         result = {}
         for key, score in self._scores.keys.items():
