@@ -447,7 +447,7 @@ most of whose methods raise an error that names the missing package.
 """
 
 
-KERNEL = "c4a97c4a8b55"
+KERNEL = "9993e8b44758"
 """A hash of the core, which `shared/vendor.py` writes into kernels; "" in the package itself."""
 
 INSTALL = 'pip install "evaluate-at-k @ git+https://github.com/evaluate-at-k/evaluate-at-k"'
@@ -949,12 +949,9 @@ def parameters_of(function: Callable[..., Any]) -> dict[str, inspect.Parameter]:
 
 """A score as a product of powers of means, and the scores of a run.
 
-Most scores are one mean over questions, such as the mean expected credit. The geometric
-combinations are products of powers of two means. Both are a `Score`, whose terms say which means it
-is made of. The distinct terms of many scores become the columns of a table of numbers, so that each
-term is computed once. Questions with equal counts share a row of the table.
-
-There are M questions, U distinct rows, and m columns. (..) is the shape of the values of a column.
+Most scores are one mean over questions; the geometric combinations are products of powers of two.
+The distinct terms of all scores are the m columns of a table, which has one row for questions with
+equal counts: U rows for M questions. (..) is the shape of the values of a column.
 """
 
 
@@ -970,8 +967,8 @@ class ScoreId(NamedTuple):
 
     Attributes:
         metric: the name, such as "pass@k", "bayes@N" or "score_agg".
-        k: the value of k, N or n in the name; "n" for all samples, if their number differs between
-            questions; None if the name has none of these, or if a request is for all k.
+        k: the k, N or n of the name; "n" if the number of samples differs between questions; None
+            if the name has none, or if a request is for all k.
         tau: the threshold, or None.
     """
 
@@ -997,11 +994,10 @@ class Score(NamedTuple):
     """A product of powers of terms.
 
     Args:
-        terms: what is averaged over questions: vectors of credits, or the indices of the columns
-            that take their place. The methods need indices.
+        terms: what is averaged over questions: vectors of credits, or the indices of columns that
+            take their place. The methods need indices.
         powers: the power of each term, above 0.
-        pooled: whether the terms are averaged over questions first. If not, the product is
-            computed for each question and then averaged.
+        pooled: whether terms are averaged over questions before they are multiplied, and not after.
     """
 
     terms: tuple[Any, ...]
@@ -1013,10 +1009,10 @@ class Score(NamedTuple):
         return ((a, b) for a in self.terms for b in self.terms if a <= b)
 
     def value(self, columns):
-        """Return the product of the powers of the terms, (..), for the values of m columns.
+        """Return the score, (..), for the values of m columns, a number or an array (..) for each.
 
-        `columns` has a number or an array, (..), for each column. An estimate that corrects for the
-        errors of a checker may be below 0, and counts as 0 in a product of several factors.
+        An estimate that corrects for the errors of a checker may be below 0, and counts as 0 in a
+        product of several factors.
         """
         if self.powers == (1.0,):
             return columns[self.terms[0]]
@@ -1028,7 +1024,7 @@ class Score(NamedTuple):
         return product
 
     def variance(self, columns, covariance):
-        """Return the variance of the product, (..), to first order (delta method).
+        """Return the variance of the score, (..), to first order (delta method).
 
         `columns`, (m, ..), are values, and `covariance` has the covariance of each `ColumnPair`.
         """
@@ -1078,22 +1074,41 @@ def one_column_each(keys: Iterable[ScoreKey]) -> dict[ScoreKey, Score]:
     return {key: Score((column,)) for column, key in enumerate(keys)}
 
 
+def with_product_columns(
+    scores: Mapping[ScoreKey, Score], columns: np.ndarray
+) -> tuple[dict[ScoreKey, Score], np.ndarray]:
+    """Return the scores and the columns, (U, m), with a column for each product that is not pooled.
+
+    All scores are then functions of means over questions.
+    """
+    keys, extended = dict(scores), [*columns.T]
+    for key, score in scores.items():
+        if not score.pooled:
+            keys[key] = Score((len(extended),))
+            extended.append(score.value(columns.T))
+    return keys, np.stack(extended, axis=1) if len(extended) > columns.shape[1] else columns
+
+
 @dataclass(frozen=True)
 class Scores:
     """Point estimates of scores for each question.
 
-    Args:
-        keys: the scores by their keys. Their terms are indices of columns.
-        inverse: (M,) the row of each question.
-        columns: (U, m) estimates of the terms.
+    `keys` has the scores by their keys, functions of the means of columns, `inverse`, (M,), the row
+    of each question, and `columns`, (U, m), the estimates.
     """
 
     keys: Mapping[ScoreKey, Score]
     inverse: np.ndarray
     columns: np.ndarray
 
+    @classmethod
+    def from_values(cls, values: Mapping[ScoreKey, np.ndarray]) -> Scores:
+        """Return scores of M questions from a dict of their values, (M,) each."""
+        columns = np.stack([*values.values()], axis=1)
+        return cls(one_column_each(values), np.arange(len(columns)), columns)
+
     def means(self, multiplicity: np.ndarray) -> dict[ScoreKey, float]:
-        """Return a dict of each score averaged over questions.
+        """Return each score averaged over questions, by its key.
 
         `multiplicity`, (U,), is the number of questions in each row, or the sum of their weights.
         """
@@ -1101,18 +1116,12 @@ class Scores:
         # A matrix product would add in an order that depends on the number of columns, so that the
         # last digit of a score would depend on which other scores are computed.
         means = ((columns * multiplicity).sum(axis=1) / total).tolist()
-        result = {}
-        for key, score in self.keys.items():
-            if score.pooled:
-                result[key] = score.value(means)
-            else:
-                result[key] = float((score.value(columns) * multiplicity).sum()) / total
-        return result
+        return {key: score.value(means) for key, score in self.keys.items()}
 
     def over(
         self, questions: np.ndarray, weights: np.ndarray | None = None
     ) -> dict[ScoreKey, float]:
-        """Return a dict of each score averaged over the questions with these indices.
+        """Return each score averaged over the questions with these indices, by its key.
 
         `weights`, (M,), has the weight of every question, or is None if these are equal.
         """
@@ -1123,18 +1132,6 @@ class Scores:
             return self.means(np.bincount(rows, minlength=size))
         used = UniqueIntegers(rows, size)  # For few questions, most rows are left out.
         return replace(self, columns=self.columns[used.values]).means(used.multiplicity)
-
-    def with_unpooled_as_columns(self) -> Scores:
-        """Return the same scores, with one column in place of each product that is not `pooled`.
-
-        The column holds the product for each row, so all scores are then functions of means.
-        """
-        scores, columns = dict(self.keys), [*self.columns.T]
-        for key, score in self.keys.items():
-            if not score.pooled:
-                scores[key] = Score((len(columns),))
-                columns.append(score.value(self.columns.T))
-        return replace(self, keys=scores, columns=np.stack(columns, axis=1))
 
     def per_question(self) -> dict[ScoreKey, list[float]]:
         """Return a dict from each key to the list of the scores of the M questions."""
@@ -1159,13 +1156,9 @@ def join_scores(a: Scores, b: Scores) -> Scores:
 
 @dataclass(frozen=True)
 class Moments:
-    """Posterior means and covariances of terms for each question. Questions are independent.
+    """Posterior means of terms, (U, m), and the covariance, (U,), of each pair that a score needs.
 
-    Args:
-        keys: the scores by their keys. Their terms are indices of columns.
-        inverse: (M,) the row of each question.
-        mean: (U, m) posterior means of the terms.
-        covariance: (U,) posterior covariance for each pair of columns that a score needs.
+    Questions are independent. `keys` and `inverse` are as in `Scores`.
     """
 
     keys: Mapping[ScoreKey, Score]
@@ -1291,10 +1284,7 @@ UNIT_RANGE = (0.0, 1.0)  # the range of a score that is a probability or a share
 
 
 class Interval(NamedTuple):
-    """The center, standard deviation, lower and upper limit, and method of an interval.
-
-    The numbers are floats, or (B,) arrays. A field is None if it was not requested or not known.
-    """
+    """The center, standard deviation, limits and method of an interval; None where not known."""
 
     mu: Any = None
     sigma: Any = None
@@ -1336,21 +1326,18 @@ class IntervalMethod(abc.ABC):
 
 
 class DerivedIntervals(IntervalMethod):
-    """Base class of methods that change the intervals of another method."""
+    """Base class of methods that change the intervals of another method, and nothing else."""
 
     def __init__(self, method: IntervalMethod):
         self._method = method
 
     def problem(self, questions: np.ndarray) -> str | None:
-        """Return why the other method has no interval for these questions, or None."""
         return self._method.problem(questions)
 
     def unidentified(self, questions: np.ndarray) -> Collection[ScoreKey]:
-        """Return the keys of scores that the other method cannot estimate from these questions."""
         return self._method.unidentified(questions)
 
     def covariance(self, questions: np.ndarray, keys: Sequence[ScoreKey]) -> np.ndarray:
-        """Return the covariance that the other method returns, (m, m)."""
         return self._method.covariance(questions, keys)
 
 
@@ -1806,8 +1793,8 @@ def _numbers_of_labels(samples: Samples, labels: Labels) -> np.ndarray:
 
 """Estimates of scores, and the flat dict of `compute`.
 
-The fields of an `Estimate` become entries of the dict with keys such as "topic/G-Pass@4_0.5_lo".
-Only `as_dict` makes these keys. Code that shows results uses the fields (see `at_k.results`).
+Only `as_dict` makes keys such as "topic/G-Pass@4_0.5_lo". Code that shows results uses the fields
+of an `Estimate` (see `at_k.results`).
 """
 
 
@@ -1839,7 +1826,7 @@ class Estimate(NamedTuple):
     @property
     def key(self) -> str:
         """Return the key of the score without the group, such as "G-Pass@4_0.5"."""
-        return ScoreId(self.metric, self.k, self.tau).key
+        return self.score_id.key
 
     @property
     def full_key(self) -> str:
@@ -1860,29 +1847,32 @@ class Estimate(NamedTuple):
 def as_dict(
     estimates: Sequence[Estimate], safe: bool = False, others: Mapping[str, Any] | None = None
 ) -> dict[str, Any]:
-    """Return the flat dict of `compute`, with the score, interval and band of each estimate.
+    """Return the flat dict of `compute`, with each estimate in order, and `others` at the end.
 
-    Args:
-        estimates: the estimates. The entries of the dict have the same order.
-        safe: whether the keys are names that every logger takes, and the values numbers only. Two
-            groups with the same safe name raise a ValueError.
-        others: further entries, which are added at the end of the dict.
+    If `safe`, the keys are names that every logger takes, and the values numbers only. Two groups
+    with the same safe name raise a ValueError.
     """
     groups = [*dict.fromkeys(x.group for x in estimates if x.group is not None)]
-    prefixes = safe_prefixes(groups) if safe else {group: f"{group}/" for group in groups}
+    prefixes: dict[str | None, str] = {group: f"{group}/" for group in groups}
+    if safe:
+        prefixes = safe_prefixes(groups)
     result: dict[str, Any] = {}
     for estimate in estimates:
         name = safe_name(estimate.score_id) if safe else estimate.key
-        if estimate.group is not None:
-            name = prefixes[estimate.group] + name
+        name = prefixes.get(estimate.group, "") + name
         result[name] = estimate.score
-        fields = {} if estimate.interval is None else estimate.interval._asdict()
-        if estimate.band is not None:
-            fields["band_lo"], fields["band_hi"] = estimate.band
-        for field, value in fields.items():
-            if value is not None and not (safe and field == "interval"):
+        for field, value in _requested_fields(estimate).items():
+            if not (safe and field == "interval"):
                 result[f"{name}_{field}"] = value
     return result | dict(others or {})
+
+
+def _requested_fields(estimate: Estimate) -> dict[str, Any]:
+    """Return the fields of the interval and the band of an estimate that are not None."""
+    fields = {} if estimate.interval is None else estimate.interval._asdict()
+    if estimate.band is not None:
+        fields["band_lo"], fields["band_hi"] = estimate.band
+    return {field: value for field, value in fields.items() if value is not None}
 
 
 def safe_name(score: ScoreId) -> str:
@@ -1895,7 +1885,7 @@ def safe_name(score: ScoreId) -> str:
     return _with_underscores(name if score.tau is None else f"{name}_tau_{score.tau}").lower()
 
 
-def safe_prefixes(labels: Sequence[str]) -> dict[str, str]:
+def safe_prefixes(labels: Sequence[str]) -> dict[str | None, str]:
     """Return a dict from the label of each group to the prefix of its names with keys="safe".
 
     Raises a ValueError if two labels have the same safe name.
@@ -1944,22 +1934,17 @@ def read_score(key: str) -> ScoreId:
 
 # --- shared/at_k/core/posterior.py ----------------------------------------------------------------
 
-"""The posterior interval: the normal approximation around a posterior mean.
+"""The posterior interval mu -+ z sigma, clipped to bounds (Hariri et al. 2026, arXiv:2510.04265).
 
-Questions are independent in the posterior, so the variance of the mean over questions follows from
-the variance of each. This mean is approximately normal, and the interval is mu -+ z sigma, clipped
-to the bounds (Hariri et al. 2026, arXiv:2510.04265).
+Questions are independent in the posterior, so the variance of their mean follows from the variance
+of each. The mean is approximately normal.
 """
 
 
 class PosteriorIntervals(IntervalMethod):
-    """Intervals mu -+ z sigma from posterior moments.
+    """Intervals mu -+ z sigma from posterior moments, with limits clipped to `bounds`, (lo, hi).
 
-    Args:
-        moments: the posterior moments of the scores of each question.
-        bounds: (lo, hi) to which the limits are clipped.
-        name: the name of the method in the results, or None for no name.
-        weights: (M,) weights of the M questions, or None if they are equal.
+    `name` is that of the method in results, or None, and `weights` those of the M questions.
     """
 
     def __init__(
@@ -2016,53 +2001,42 @@ def normal_limits(mu, sigma, confidence: float, bounds: tuple[float, float]):
 """Intervals for other questions like these, in closed form.
 
 The mean u of M scores in [0, 1] has the estimated variance v. A proportion of N independent trials
-has the same variance for N = u (1 - u) / v, the effective number of trials, and the interval of u
-is Wilson's (1927) for that proportion, with the quantile z of Student's t in place of the normal
-one:
+has the same variance for N = u (1 - u) / v, the effective number of trials. Its interval is
+Wilson's (1927), with the quantile z of Student's t in place of the normal one:
 
     (u + z^2 / 2N -+ z sqrt(u (1 - u) / N + z^2 / 4N^2)) / (1 + z^2 / N).
 
-It stays inside the range of the scores. Scores in another range are scaled to it.
+Scores in another range are scaled to [0, 1], so limits stay inside of their range.
 
 *Clusters.* Questions of one cluster, such as those about one text, are correlated. Leave out each
-cluster in turn: with D_g the sum over cluster g of its n_g deviations from u,
+of G clusters in turn: with D_g the sum over cluster g of its n_g deviations from u,
 
-    v = (G - 1) / G x the sum over the G clusters of (D_g / (M - n_g))^2,
+    v = (G - 1) / G x the sum over g of (D_g / (M - n_g))^2,
 
-the jackknife, which is not too small where clusters differ in size (MacKinnon, Nielsen & Webb 2023,
-J. Econometrics 232, 272). For single questions it is the sample variance divided by M. The degrees
-of freedom are those of the effective number of clusters, G* = M^2 / sum of n_g^2 (Kish 1965), less
-1 but at least 1.
+the jackknife (MacKinnon, Nielsen & Webb 2023, J. Econometrics 232, 272). z has G* - 1 degrees of
+freedom, at least 1, for the effective number of clusters G* = M^2 / sum of n_g^2 (Kish 1965).
+The jackknife hardly shows that small clusters differ. So v is at least the variance of a model in
+which clusters of all sizes vary alike, b / G* + w / M, with the variances b between and w within
+clusters of an analysis of variance, times (t / z)^2 for the quantile t with G - 1 degrees.
 
-The jackknife depends on the largest clusters, and hardly shows that small ones differ. So v has a
-least value, the variance of a model in which clusters of all sizes vary alike. With the variances
-b between clusters and w within them, which an analysis of variance gives, it is
+*Weights.* u is a weighted mean, D_g a sum of weighted deviations, and n_g and M are sums of
+weights. Without clusters, (sum w)^2 / sum w^2 takes the place of G and M. A mean over groups gives
+a question of a group of size n the weight 1 / n.
 
-    (b / G* + w / M) (t / z)^2,
+*What M questions cannot show.* Their effective number M* is M divided by the factor by which
+clusters increase the variance, but at least G*.
 
-with the quantile t for G - 1 degrees of freedom in place of z. For equal sizes it is v.
+- An eighth of an event, 1 / (8 M*), is added to the variance of one question, M* v, and to its
+  largest value, u (1 - u), because M* observations cannot show rarer events.
+- M questions miss a kind of questions that is a share 1 - r of all with the probability r^M, which
+  is alpha / 2 for r = (alpha / 2)^(1 / M). So the lower limit is at most u r, and the upper limit
+  at least 1 - (1 - u) r. With clusters, G takes the place of M.
+- Near a limit of the range, the score is a sum of rare events of the size v / u. Below four events,
+  the interval extends at least to Garwood's exact limit for a Poisson number of them (1936,
+  Biometrika 28, 437; Brown, Cai & DasGupta 2001, Statistical Science 16, 101).
 
-*Weights.* With weights w, u is the weighted mean, D_g is a sum of weighted deviations, n_g and M
-are sums of weights, and the effective number of questions without clusters is (sum w)^2 / sum w^2.
-A mean over groups gives a question of a group of size n the weight 1 / n. Other questions may
-belong to other groups, so the interval is wider than one for fixed groups.
-
-*What M questions cannot show.* Their effective number is M* = M divided by the factor by which
-clusters increase the variance, but at least G*; without clusters it is M.
-
-- The variance of one question is M* v, and at most u (1 - u). 1 / (8 M*), an eighth of an event, is
-  added to both, because M* observations cannot show rarer events.
-- A kind of questions that is a share 1 - r of all is missed by M questions with the probability
-  r^M. With alpha / 2 for it, r = (alpha / 2)^(1 / M), and such questions may have any score. So the
-  lower limit is at most u r, and the upper limit at least 1 - (1 - u) r. All questions of a cluster
-  may be of one kind, so with clusters G takes the place of M.
-- Near a limit of the range the score is a sum of rare events. If their number is Poisson, each has
-  the size v / u. Below four events the interval extends at least to Garwood's exact limit (1936,
-  Biometrika 28, 437), as in Brown, Cai & DasGupta (2001, Statistical Science 16, 101).
-
-In the code, M is the number of questions, G that of clusters, m that of columns of scores, and U
-that of distinct rows of scores. alpha is 1 - confidence. Clusters, weights and multiplicities are
-None for clusters of one question and equal weights.
+There are m columns of scores with U distinct rows, and alpha is 1 - confidence. Clusters, weights
+and multiplicities are None for clusters of one question and equal weights.
 """
 
 
@@ -2158,13 +2132,9 @@ def means_of_questions(
     variance_without = np.sum(cluster_errors(columns, clusters=None, weights=weights) ** 2, axis=0)
     np.divide(np.diag(covariance), variance_without, out=factor, where=variance_without > 0)
     effective_questions = np.clip(questions / np.maximum(factor, 1.0), effective, questions)
+    homogeneous = _homogeneous_variance(columns, clusters, weights)
     return MeansOfQuestions(
-        mean,
-        covariance,
-        effective_questions,
-        len(errors),
-        effective,
-        _homogeneous_variance(columns, clusters, weights),
+        mean, covariance, effective_questions, len(errors), effective, homogeneous
     )
 
 
@@ -2177,23 +2147,38 @@ def _deviations(columns: np.ndarray, weights: np.ndarray) -> np.ndarray:
     return from_first - np.average(from_first, 0, weights)
 
 
+def _cluster_sizes(
+    clusters: np.ndarray | None, questions: int, weights: np.ndarray | None
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return (index, weights, sizes): of M questions, (M,) both, and of their G clusters, (G,).
+
+    `index` is the cluster of each question, and the size of a cluster is its sum of weights.
+    """
+    weights = np.ones(questions) if weights is None else weights
+    if clusters is None:
+        return np.arange(questions), weights, weights
+    index = UniqueIntegers(clusters, int(clusters.max())).inverse
+    return index, weights, np.bincount(index, weights)
+
+
+def _sums_by_cluster(index: np.ndarray, columns: np.ndarray) -> np.ndarray:
+    """Return the sums of (M, m) columns over the questions of each cluster, (G, m)."""
+    return np.array([np.bincount(index, column) for column in columns.T]).T
+
+
 def _homogeneous_variance(
     columns: np.ndarray, clusters: np.ndarray | None, weights: np.ndarray | None
 ) -> np.ndarray:
     """Return the variance of the mean of each column if clusters of all sizes vary alike, (m,)."""
-    share = np.ones(len(columns)) if weights is None else weights
-    share = share / share.sum()
-    inverse = np.arange(len(columns))
-    if clusters is not None:
-        inverse = np.unique(clusters, return_inverse=True)[1]
-    of_cluster = np.bincount(inverse, share)
-    divisor = np.where(of_cluster > 0, of_cluster, 1.0)
-    sums = np.array([np.bincount(inverse, share * column) for column in columns.T]).T
-    centers = sums / divisor[:, None]
-    within = share @ (columns - centers[inverse]) ** 2
-    between = of_cluster @ (centers - share @ columns) ** 2
+    index, weights, sizes = _cluster_sizes(clusters, len(columns), weights)
+    share, share_of_cluster = weights / weights.sum(), sizes / weights.sum()
+    divisor = np.where(share_of_cluster > 0, share_of_cluster, 1.0)
+    centers = _sums_by_cluster(index, share[:, None] * columns) / divisor[:, None]
+    within = share @ (columns - centers[index]) ** 2
+    between = share_of_cluster @ (centers - share @ columns) ** 2
     # The expected values of these sums are (1 - a) w and (1 - c) b + (a - d) w.
-    a, c, d = share**2 @ (1 / divisor[inverse]), of_cluster @ of_cluster, share @ share
+    a, d = share**2 @ (1 / divisor[index]), share @ share
+    c = share_of_cluster @ share_of_cluster
     w = within / (1 - a) if a < 1 - 1e-9 else np.zeros_like(within)
     b = (between - (a - d) * w) / max(1 - c, 1e-9)
     return c * b + d * w
@@ -2206,14 +2191,12 @@ def cluster_errors(
 
     The changes are scaled so that the sum of their squares is the variance of the mean.
     """
-    sizes = np.ones(len(columns)) if weights is None else weights
-    deviations = _deviations(columns, sizes) * sizes[:, None]
+    index, weights, sizes = _cluster_sizes(clusters, len(columns), weights)
+    deviations = _deviations(columns, weights) * weights[:, None]
     if clusters is not None:
-        _, inverse = np.unique(clusters, return_inverse=True)
         rounding = 1e-14 * np.abs(deviations).sum(axis=0)
-        deviations = np.array([np.bincount(inverse, column) for column in deviations.T]).T
+        deviations = _sums_by_cluster(index, deviations)
         deviations[np.abs(deviations) < rounding] = 0.0
-        sizes = np.bincount(inverse, sizes)
     n_clusters, others = np.count_nonzero(sizes), sizes.sum() - sizes
     # A cluster with all of the weight has the deviation 0.
     others = np.where(others > 0, others, 1.0)
@@ -2223,13 +2206,8 @@ def cluster_errors(
 def effective_clusters(
     clusters: np.ndarray | None, questions: int, weights: np.ndarray | None = None
 ) -> float:
-    """Return G*, the effective number of clusters of M `questions`.
-
-    It is (sum of sizes)^2 / (sum of squared sizes). The size of a cluster is its sum of weights.
-    """
-    sizes = np.ones(questions) if weights is None else weights
-    if clusters is not None:
-        sizes = np.bincount(np.unique(clusters, return_inverse=True)[1], sizes)
+    """Return G* of M `questions`: (sum of the sizes of clusters)^2 / (sum of their squares)."""
+    _, _, sizes = _cluster_sizes(clusters, questions, weights)
     return float(sizes.sum() ** 2 / np.sum(sizes**2))
 
 
@@ -2299,6 +2277,13 @@ def limits_of_product(
         (column,) = score.terms
         return lower[column], upper[column]
 
+    def correlation(a: int, b: int) -> np.ndarray | float:
+        """Return the correlation of two columns, at least 0: both rise with correct samples."""
+        if a == b:
+            return 1.0
+        sd_product = np.sqrt(np.maximum(covariance[a, a] * covariance[b, b], 0.0))
+        return np.clip(covariance[a, b] / np.where(sd_product > 0, sd_product, 1.0), 0.0, 1.0)
+
     def root_sum_of_moves(low: np.ndarray, high: np.ndarray) -> np.ndarray:
         """Return the change of the score if columns move from `high` to `low`."""
         moves = {}
@@ -2306,15 +2291,8 @@ def limits_of_product(
             moved = high.copy()
             moved[column] = low[column]
             moves[column] = score.value(high) - score.value(moved)
-        square = sum(move**2 for move in moves.values())
-        for a, b in score.pairs():
-            if a != b:
-                sd_product = np.sqrt(np.maximum(covariance[a, a] * covariance[b, b], 0.0))
-                # All columns rise with the number of correct samples, so a negative correlation
-                # counts as 0.
-                r = np.clip(covariance[a, b] / np.where(sd_product > 0, sd_product, 1.0), 0.0, 1.0)
-                square = square + 2 * r * moves[a] * moves[b]
-        return np.sqrt(square)
+        pairs = ((min(a, b), max(a, b)) for a in moves for b in moves)
+        return np.sqrt(sum(correlation(a, b) * moves[a] * moves[b] for a, b in pairs))
 
     center = score.value(estimate)
     return (
@@ -2375,7 +2353,7 @@ class QuestionIntervals(IntervalMethod):
     def covariance(self, questions: np.ndarray, keys: Sequence[ScoreKey]) -> np.ndarray:
         """Return the covariance of the errors of the scores with these keys, (keys, keys).
 
-        `questions` are indices. A key that is not in `scores` has the variance 1 and no covariance.
+        A key that is not in `scores` has the variance 1 and no covariance.
         """
         result, scores = np.eye(len(keys)), self._scores.keys
         known = [i for i, key in enumerate(keys) if key in scores]
@@ -2386,29 +2364,37 @@ class QuestionIntervals(IntervalMethod):
 
     def intervals(self, questions: np.ndarray, confidence: float) -> dict[ScoreKey, Interval]:
         """Return the interval of each score over the questions with these indices."""
-        rows, shape = self._scores.inverse[questions], self._scores.columns.shape
-        least, most, *of_estimates = (
-            extreme(np.broadcast_to(values, shape)[rows], axis=0)
-            for ranges in (self._ranges, self._ranges_of_estimates)
-            if ranges is not None
-            for extreme, values in zip((np.min, np.max), ranges, strict=True)
-        )
-        result = {}
         if self._is_one_cluster(questions):
-            weights = np.ones(len(rows)) if self._weights is None else self._weights[questions]
-            mean = np.average(self._scores.columns[rows], 0, weights)
-            for key, score in self._scores.keys.items():
-                mu, lo, hi = (float(score.value(columns)) for columns in (mean, least, most))
-                result[key] = Interval(mu, (hi - lo) / 2, lo, hi, f"none: {ONE_CLUSTER}")
-            return result
-        means = self.means(questions)
-        lo, hi = means.limits(confidence, (least, most), tuple(of_estimates) or None)
+            return self._whole_ranges(questions)
+        means, of_estimates = self.means(questions), self._ranges_of_estimates
+        limits_of_estimates = of_estimates and self._extremes(of_estimates, questions)
+        ranges = self._extremes(self._ranges, questions)
+        lo, hi = means.limits(confidence, ranges, limits_of_estimates)
+        result = {}
         for key, score in self._scores.keys.items():
             lower, upper = limits_of_product(score, lo, means.mean, hi, means.covariance)
             mean, variance = score.value(means.mean), score.variance(means.mean, means.covariance)
             sigma = math.sqrt(max(0.0, variance))
             result[key] = Interval(float(mean), sigma, float(lower), float(upper), "questions")
         return result
+
+    def _whole_ranges(self, questions: np.ndarray) -> dict[ScoreKey, Interval]:
+        """Return the whole range of each score over questions that show no variation."""
+        columns = self._scores.columns[self._scores.inverse[questions]]
+        # With weights, np.average takes a table without columns: all scores may be extrapolated.
+        weights = np.ones(len(columns)) if self._weights is None else self._weights[questions]
+        values = (np.average(columns, 0, weights), *self._extremes(self._ranges, questions))
+        result = {}
+        for key, score in self._scores.keys.items():
+            mu, lo, hi = (float(score.value(x)) for x in values)
+            result[key] = Interval(mu, (hi - lo) / 2, lo, hi, f"none: {ONE_CLUSTER}")
+        return result
+
+    def _extremes(self, ranges: Ranges, questions: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return the smallest and the largest value of each column over questions, (m,) both."""
+        shape, rows = self._scores.columns.shape, self._scores.inverse[questions]
+        least, most = (np.broadcast_to(values, shape)[rows] for values in ranges)
+        return least.min(axis=0), most.max(axis=0)
 
 
 # --- shared/at_k/core/columns.py ------------------------------------------------------------------
@@ -2668,17 +2654,13 @@ def _one_column(columns: list[pa.ChunkedArray]) -> pa.ChunkedArray:
 
 """score_agg: the graded verdicts of an item combined into one score, by a power mean.
 
-An item has n verdicts with weights x_i from 0 to 1. Their power mean
+An item has n verdicts with weights x_i from 0 to 1. Their power mean M_p = (mean of x_i^p)^(1/p)
+increases with p, from the minimum through the geometric mean (p = 0) and the arithmetic mean
+(p = 1) to the maximum. The temperature, from 0.1 (strict) to 1.0 (lenient), determines p. Each
+verdict of 0 lowers the score by a penalty. An item is a question, and there are M of them.
 
-    M_p = (mean of x_i^p)^(1/p)
-
-increases with p: from the minimum (p to -infinity) through the geometric mean (p = 0) and the
-arithmetic mean (p = 1) to the maximum (p to infinity). The temperature, from 0.1 (strict) to 1.0
-(lenient), determines p. In addition, each verdict of 0 lowers the score by a penalty. An item is a
-question, and there are M of them.
-
-Source: "Score Aggregation" in the documentation of Eval AI Library, from which both tables below
-are taken; A. Meshkov, arXiv:2604.08595.
+Source of both tables: "Score Aggregation" in the documentation of Eval AI Library; A. Meshkov,
+arXiv:2604.08595.
 """
 
 
@@ -2733,16 +2715,12 @@ def require_weights(outcomes: Samples) -> Samples:
 
 
 def power_means(x: np.ndarray, p: float, eps: float = 0.0) -> np.ndarray:
-    """Return the power means of M items with n weights each, (M,), for any p.
+    """Return the power means of M items with n weights each, (M,), for any p, from x, (n, M).
 
     The weights are divided by the maximum of the item, or for p < 0 by its minimum, so that no
     power overflows. For p near 0, x^p is close to 1, and the mean is computed from the small
-    differences instead: exp(log1p(mean of expm1(p log x)) / p).
-
-    Args:
-        x: (n, M) weights of at least 0, one column for each item.
-        p: the exponent.
-        eps: a number that replaces smaller weights. It has to be above 0 if p < 0, and at most 1.
+    differences instead: exp(log1p(mean of expm1(p log x)) / p). `eps`, at most 1, replaces smaller
+    weights; it has to be above 0 if p < 0.
     """
     minimum, maximum = x.min(axis=0), x.max(axis=0)
     weight = np.maximum(x, eps)
@@ -2765,17 +2743,15 @@ def power_means(x: np.ndarray, p: float, eps: float = 0.0) -> np.ndarray:
 
 
 def agg_scores(verdicts: Samples, p: float, penalty: float = 0.1, eps: float = 1e-9) -> Scores:
-    """Return `item_scores` of the same arguments as `Scores` with one column."""
-    values = item_scores(verdicts, p, penalty, eps)
-    return Scores(one_column_each([ScoreId("score_agg")]), np.arange(len(values)), values[:, None])
+    """Return `item_scores` of the same arguments as `Scores`."""
+    return Scores.from_values({ScoreId("score_agg"): item_scores(verdicts, p, penalty, eps)})
 
 
 def item_scores(verdicts: Samples, p: float, penalty: float, eps: float) -> np.ndarray:
     """Return the score of each item, (M,): its power mean, reduced for each verdict of 0.
 
-    `p` is the exponent, `penalty` the share of its score that an item loses for each verdict of 0,
-    and `eps` the number that replaces smaller weights if p <= 0. A ValueError is raised if an item
-    has no scored verdict.
+    An item loses the share `penalty` for each verdict of 0. `eps` replaces smaller weights if
+    p <= 0. A ValueError is raised if an item has no scored verdict.
     """
     values, sizes = verdicts.scored_values.astype(float), verdicts.n
     starts, scores = np.cumsum(sizes) - sizes, np.empty(len(sizes))
@@ -2809,16 +2785,12 @@ def _penalized_means(x: np.ndarray, p: float, penalty: float, eps: float) -> np.
 
 """Scores of the pass@k family, each defined by the credits of its correct samples.
 
-Take k samples of a question. A score rewards them by how many are correct: the r-th correct
-sample adds the credit w_r >= 0, so j correct samples have the value w_1 + .. + w_j. The score
-of the question is the expected value,
+Take k samples of a question. The r-th correct sample among them adds the credit w_r >= 0, and the
+score of the question is the expected sum,
 
-    S_w = sum over r of  w_r x P(at least r of k samples are correct).
+    S_w = sum over r of  w_r x P(at least r of k samples are correct),
 
-pass@k puts all credit on r = 1 and pass^k on r = k; the other scores lie between them. S_w is
-the threshold spectrum of the paper "Geom@k: Stable Evaluation and Fast Rank Recovery for LLM
-Reasoning", which also defines the geometric combinations below. `expected.expected_credits`
-computes the expected values.
+the threshold spectrum of "Geom@k: Stable Evaluation and Fast Rank Recovery for LLM Reasoning".
 """
 
 
@@ -2830,9 +2802,9 @@ Credits = tuple[float, ...]
 
 
 def at_least(k: int, needed: int) -> Credits:
-    """Return the credits of a score that is 1 if at least `needed` of k samples are correct.
+    """Return the credits of a score that is 1 if at least `needed` of k samples are correct, or 0.
 
-    Otherwise the score is 0. All credits are 0 if k < needed.
+    All credits are 0 if k < needed.
     """
     return ((0.0,) * (needed - 1) + (1.0,) + (0.0,) * (k - needed))[:k]
 
@@ -2889,10 +2861,9 @@ def check_thresholds(thresholds) -> list[float]:
 def above_half(k: int) -> Credits:
     """Return the credits of mG-Pass@k: 2/k for each correct sample beyond ceil(k/2), otherwise 0.
 
-    So mG-Pass@k is 2/k times the sum of P(at least i of k samples are correct) over
-    i = ceil(k/2) + 1 .. k. This is the definition of Liu et al. (2024, arXiv:2412.13147), a Riemann
-    sum for twice the area under G-Pass@k_tau from tau = 1/2 to 1. It equals the area for even k.
-    For odd k it is smaller: if all samples are correct, it is (k-1)/k, and not 1.
+    It is a Riemann sum for twice the area under G-Pass@k_tau from tau = 1/2 to 1, and equal to it
+    for even k. For odd k it is smaller: if all samples are correct, it is (k-1)/k, and not 1.
+    Source: Liu et al. 2024, arXiv:2412.13147.
     """
     half = -(-k // 2)
     return (0.0,) * half + (2 / k,) * (k - half)
@@ -2982,13 +2953,9 @@ def _product(credits: tuple[Credits, ...], powers: tuple[float, ...], pooled: bo
 
 
 class ScoreOptions(NamedTuple):
-    """The parameters of scores other than k. The values are valid.
+    """The parameters of scores other than k, by default those of gpassk. The values are valid.
 
-    Attributes:
-        thresholds: the thresholds of G-Pass@k.
-        lam: the power of pass@k in GeoSpectrum@k.
-        weights: the weights of the threshold spectrum, or None for those of mG-Pass@k.
-        powers: the powers of pass@k and pass^k in Geom@k and Geom_ds@k.
+    `powers` are those of pass@k and pass^k in Geom@k and Geom_ds@k.
     """
 
     thresholds: Sequence[float] = (0.25, 0.5, 0.75, 1.0)
@@ -3018,11 +2985,11 @@ Only G-Pass@k uses the threshold tau.
 def build_scores(
     requested: Iterable[ScoreId], ks: Sequence[int], options: ScoreOptions
 ) -> dict[ScoreId, Score]:
-    """Return a dict of the requested scores by their ids. Their terms are credits.
+    """Return the requested scores by their ids. Their terms are credits.
 
     An id without k is built at every k of `ks`, and "G-Pass@k" without tau at every threshold. A
-    ValueError is raised if there are several k, and the sum of k over all scores exceeds 20
-    million, because time and memory grow with this sum.
+    ValueError is raised if the sum of several k over all scores exceeds 20 million, because time
+    and memory grow with this sum.
     """
     ids = [
         (name, k, tau)
@@ -3052,16 +3019,11 @@ def included_scores(
 ) -> tuple[list[ScoreId], list[int] | None]:
     """Return the ids of the scores that `include` lists, and a list of the k.
 
-    The list is that of `k`, or by default has the k of all keys. It is None if there are none, so
-    that the caller takes its default. A ValueError is raised if an entry is neither a name nor a
-    key, or if `k` lacks the k of a key.
-
-    Args:
-        include: names, such as "pass@k", and keys, such as "pass@4", which are scores at one k.
-        k: one or more k, or None.
-        known: the names that are valid.
-        metrics: a dict from each name that is not the `metric` of its `ScoreId` to that `metric`.
-        parameter: the name of the parameter `include` in messages.
+    `include` has names, such as "pass@k", and keys, such as "pass@4", which are scores at one k.
+    The k are those of `k`, or by default those of all keys; None if there are none. `known` are the
+    valid names, `metrics` the `metric` of each name that differs from it, and `parameter` is the
+    name of `include` in messages. A ValueError is raised for another entry, or if `k` lacks the k
+    of a key.
     """
     ks, ks_of_keys, included = check_ks(k), [], []
     for entry in as_list(parameter, include):
@@ -3079,10 +3041,7 @@ def included_scores(
 
 
 def _score_of_key(entry: Any, known: Collection[str]) -> ScoreId | None:
-    """Return the id of the score with a key such as "G-Pass@4_0.5"; None if the entry is no key.
-
-    `known` are the names of scores. A ValueError is raised if tau in the key is not from 0 to 1.
-    """
+    """Return the id of the score with a key such as "G-Pass@4_0.5"; None if the entry is no key."""
     score = read_score(entry) if isinstance(entry, str) else ScoreId("")
     # The n of avg@n is the number of samples, which a key cannot choose.
     if score.metric not in known or not isinstance(score.k, int) or score.metric.endswith("N"):
@@ -3234,16 +3193,10 @@ is P(k, k), and G-Pass@k is P(k, r) with r = ceil(tau k). For every success rate
 
     P(j, 1) <= P(k, 1) and P(k, k) <= P(j, j) for j <= k,    P(k, s) <= P(k, r) for r <= s.
 
-If score A is never below score B, the lower limit of A is at least that of B, and the upper limit
-of B at most that of A. The limits at one k must not depend on which other k are requested. So they
-are always compared with the limits of the same neighbors:
-
-- For all scores, pass@j and pass^j at all j of `spread_of_k(n)`, for the smallest n of a question.
-  The limits of a k between two j are moved between those of the two j.
-- For G-Pass@k and maj@k, also P(k, s) at 1, k and the s of `spread_of_r(k)`.
-
-Scores of k > n are estimated by means of a prior. If their limits contradict those of k <= n, the
-limits of k > n move.
+If score A is never below score B, neither limit of A may be below that of B. The limits at one k
+must not depend on which other k are requested. So they are compared with those of neighbors: pass@j
+and pass^j at all j of `spread_of_k(n)`, for the smallest n of a question, and for scores between
+them also P(k, s) at 1, k and the s of `spread_of_r(k)`. Where k > n, only the limits of k > n move.
 """
 
 
@@ -3286,8 +3239,8 @@ def spread_of_r(k: int) -> list[int]:
 def with_neighbors(scores: Mapping[ScoreKey, Score], least: int) -> dict[ScoreKey, Score]:
     """Return the scores with k <= `least` by their keys, and their neighbors by their events.
 
-    `least` is the smallest number of samples of a question. Neighbors are left out if `least` is
-    above 10,000, or if no score is the probability of an event.
+    There are no neighbors if `least`, the smallest number of samples of a question, is above
+    10,000, or if no score is the probability of an event.
     """
     result = {key: score for key, score in scores.items() if len(score.terms[0]) <= least}
     events = _events_by_key(scores).values()
@@ -3303,10 +3256,7 @@ Limits = tuple[float, float]
 
 
 class _Ladder:
-    """The limits of an ascending sequence of scores, moved so that neither limit ever falls.
-
-    `limits` has the limits of each score by its position in the sequence, its rung.
-    """
+    """The limits of an ascending sequence of scores by their rungs, moved so that they ascend."""
 
     def __init__(self, limits: Mapping[int, Limits]):
         self._rungs = sorted(limits)
@@ -3334,8 +3284,7 @@ def _rung(event: Event) -> int:
 def _ladder_over_r(limits: Mapping[Event, Limits], over_k: _Ladder, k: int) -> _Ladder:
     """Return the ladder of P(k, r) over r at one k. The rung of r is -r, because P(k, r) falls.
 
-    `limits` are those of the neighbors. They are moved over k at r = 1 and r = k, and clipped to
-    these at other r.
+    Limits are moved over k at r = 1 and r = k, and clipped to these at other r.
     """
     by_rung = {-event.r: pair for event, pair in limits.items() if event.k == k}
     for rung in by_rung.keys() & {-1, -k}:
@@ -3349,9 +3298,7 @@ def _ladder_over_r(limits: Mapping[Event, Limits], over_k: _Ladder, k: int) -> _
 class CoherentIntervals(DerivedIntervals):
     """The intervals of another method, with limits moved into the order of the scores.
 
-    Args:
-        method: computes the intervals of the scores and of their neighbors.
-        scores: the scores by their keys, without the neighbors.
+    The other method also computes the intervals of the neighbors, which `scores` lacks.
     """
 
     def __init__(self, method: IntervalMethod, scores: Mapping[ScoreKey, Score]):
@@ -3361,13 +3308,7 @@ class CoherentIntervals(DerivedIntervals):
 
     def intervals(self, questions: np.ndarray, confidence: float) -> dict[ScoreKey, Interval]:
         """Return the interval of each requested score over these questions."""
-        return self._ordered(self._method.intervals(questions, confidence))
-
-    def _ordered(self, intervals: dict[ScoreKey, Interval]) -> dict[ScoreKey, Interval]:
-        """Return the intervals of the requested scores, with limits in the order of the scores.
-
-        `intervals` has an interval for each score by its key, and for each neighbor by its event.
-        """
+        intervals = self._method.intervals(questions, confidence)
         result = {key: intervals[key] for key in self._keys if key in intervals}
         limits = {
             event: (interval.lo, interval.hi)
@@ -3390,22 +3331,16 @@ class CoherentIntervals(DerivedIntervals):
 
 # --- shared/at_k/core/expected.py -----------------------------------------------------------------
 
-"""Scores of the pass@k family: expected credits of k of the n samples of a question.
+"""Expected credits of k of the n samples of a question, which estimate the scores of k new samples.
 
-Choose k of the n samples, c of which are correct, without replacement. The number j of correct ones
-among the k is hypergeometric,
+Draw k of n samples, c of which are correct. The number j of correct ones is hypergeometric,
 
     P(j) = C(c, j) C(n - c, k - j) / C(n, k).
 
-The j-th correct sample adds a credit w_j (see `credits`). The expected sum of credits is an
-unbiased estimate of the score of k new samples.
-
 For n up to 128 a probability is a quotient of two integers, and only the quotient is rounded. For
-larger n the probabilities are products of the ratios P(j + 1) / P(j), from the mode outwards. No
-number is subtracted from one of similar size, so 13 digits are correct for n = 10,000. Logarithms
-of gamma functions would give 11.
-
-U is the number of distinct pairs (n, c), and m the number of vectors of credits.
+larger n it is a product of ratios P(j + 1) / P(j), from the mode outwards: 13 digits are correct
+for n = 10,000, where logarithms of gamma functions would give 11. There are U distinct pairs (n, c)
+and m vectors of credits.
 """
 
 
@@ -3415,17 +3350,15 @@ _CELLS_AT_ONCE = 1 << 18  # so many probabilities are computed at once, to bound
 
 def pass_scores(counts: BinaryCounts, scores: Mapping[ScoreKey, Score]) -> Scores:
     """Return unbiased estimates of scores whose terms are credits. No k may exceed any n."""
-    credits, keys = number_terms(scores)
-    return Scores(keys, counts.inverse, expected_credits(*counts.unique, credits))
+    credits, numbered = number_terms(scores)
+    keys, columns = with_product_columns(numbered, expected_credits(*counts.unique, credits))
+    return Scores(keys, counts.inverse, columns)
 
 
 def expected_credits(n: np.ndarray, c: np.ndarray, credits: Sequence[Credits]) -> np.ndarray:
-    """Return the expected sum of credits of k random ones of n samples for m vectors, (U, m).
+    """Return the expected sum of credits of k of n samples, c of them correct, (U, m).
 
-    Args:
-        n: (U,) number of samples.
-        c: (U,) number of correct samples.
-        credits: vectors of credits. The length of a vector is its k, which must not exceed any n.
+    `n` and `c` are (U,). The length of a vector of credits is its k, which may not exceed any n.
     """
     result = np.zeros((len(c), len(credits)))
     size = one_size(n)
@@ -3514,8 +3447,6 @@ def chance_of_rank(n: int, k: int) -> np.ndarray:
 
 def _tails(n: np.ndarray, c: np.ndarray, k: int) -> np.ndarray:
     """Return P(at least r of k samples are correct) for r = 1 .. k, (U, k), from (U,) n and c."""
-    if (n == k).all():
-        return (c[:, None] > np.arange(k)).astype(float)
     tails, is_small = np.empty((len(n), k)), n <= _MOST_EXACT
     for rows, tails_of in ((is_small, _exact_tails), (~is_small, _tails_by_ratios)):
         if rows.any():
@@ -3542,11 +3473,7 @@ def _binomials(most: int, k: int) -> np.ndarray:
 
 
 def _tails_by_ratios(n: np.ndarray, c: np.ndarray, k: int) -> np.ndarray:
-    """Return the results of `_tails` from the ratios of successive probabilities P(j).
-
-    P(j) is computed relative to P(mode): upwards from the mode as a product of the ratios
-    P(j + 1) / P(j), and downwards as a product of their reciprocals.
-    """
+    """Return the results of `_tails` from the ratios of successive probabilities P(j)."""
     n, c = n[:, None], c[:, None]
     mode = np.clip(np.rint(k * (c / n)), np.maximum(0, k - (n - c)), np.minimum(c, k))
     # At more than 20 sqrt(k) from the mean, probabilities are below exp(-800), which is 0 in floats
@@ -3554,20 +3481,29 @@ def _tails_by_ratios(n: np.ndarray, c: np.ndarray, k: int) -> np.ndarray:
     reach = 20 * math.sqrt(k) + 1
     first, last = max(0, int(mode.min() - reach)), min(k, int(mode.max() + reach))
     j = np.arange(first, last)
-    # The ratio is numerator / denominator. These are 0 where P(j + 1) and P(j) are 0.
-    numerator = (k - j) * np.maximum(c - j, 0.0)
-    denominator = (j + 1) * np.maximum(n - c - k + j + 1, 0.0)
-    is_above = j >= mode
-    upwards = np.where(is_above, numerator / np.where(is_above, denominator, 1), 1)
-    downwards = np.where(is_above, 1, denominator / np.where(is_above, 1, numerator))
-    relative = np.ones((len(n), len(j) + 1))  # P(j) / P(mode) for j = first .. last
-    relative[:, 1:] *= np.cumprod(upwards, axis=1)
-    relative[:, :-1] *= np.cumprod(downwards[:, ::-1], axis=1)[:, ::-1]
+    gain, loss = (k - j) * np.maximum(c - j, 0.0), (j + 1) * np.maximum(n - c - k + j + 1, 0.0)
+    relative = relative_to_mode(gain, loss, mode - first)
     sums = np.cumsum(relative[:, ::-1], axis=1)[:, ::-1]  # over all values from j to `last`
     tails = np.zeros((len(n), k))
     tails[:, :first] = 1.0
     tails[:, first:last] = sums[:, 1:] / sums[:, :1]
     return tails
+
+
+def relative_to_mode(gain: np.ndarray, loss: np.ndarray, mode: np.ndarray) -> np.ndarray:
+    """Return P(j) / P(mode) for j = 0 .. k, (U, k + 1), where P(j + 1) / P(j) = gain / loss.
+
+    `gain` and `loss` are (U, k), and `mode` is (U, 1).
+    """
+    # Ratios are taken in the direction away from the mode, where they are at most about 1, so that
+    # no product overflows.
+    is_above = np.arange(gain.shape[1]) >= mode
+    up = np.divide(gain, loss, out=(~is_above).astype(float), where=is_above & (loss > 0))
+    down = np.divide(loss, gain, out=is_above.astype(float), where=~is_above & (gain > 0))
+    result = np.ones((len(gain), gain.shape[1] + 1))
+    result[:, 1:] = np.cumprod(up, axis=1)
+    result[:, :-1] *= np.cumprod(down[:, ::-1], axis=1)[:, ::-1]
+    return result
 
 
 # --- shared/at_k/core/checking.py -----------------------------------------------------------------
@@ -4055,27 +3991,20 @@ def _contains(text: str | None, reference: Any) -> bool:
 
 """Max@k, the expected maximum reward of k samples, and Bayes@N, which is the case k = 1.
 
-Let r_1 < r_2 < .. < r_L be the rewards, P_l the probability that the maximum of k samples is above
-r_l, and P_0 = 1. Then
-
-    E[max] = sum over l of r_l (P_(l-1) - P_l).
-
-Choose k of the n observed samples of a question, m of which are above r_l. The maximum is above r_l
-if one of the k samples is, so P_l is pass@k of m correct samples. This gives the unbiased estimate
-(Bagirov et al. 2025, arXiv:2510.23393).
+Let r_1 < .. < r_L be the rewards, P_l the probability that the maximum of k samples is above r_l,
+and P_0 = 1. Then E[max] is the sum over l of r_l (P_(l-1) - P_l). P_l is pass@k if the samples
+above r_l are correct, whose unbiased estimate gives that of Max@k (Bagirov et al. 2025,
+arXiv:2510.23393).
 
 Bayes@N is the posterior mean of the reward of a new sample (Hariri et al. 2026, arXiv:2510.04265).
 Its t outcomes are the observed ones, prior outcomes if there are some, and one of each category for
 the uniform Dirichlet prior. Let a_l of them have rewards of at most r_l, and let A_l be the unknown
-probability that a new sample has one of at most r_l. Its posterior has
+probability that a new sample has one of at most r_l. As A_l is A_m times an independent share,
 
-    E[A_l] = a_l / t = Q_l,    Cov[A_l, A_m] = Q_l (t - a_m) / (t (t + 1))    for l <= m,
+    E[A_l] = a_l / t = Q_l,    Cov[A_l, A_m] = Q_l (t - a_m) / (t (t + 1))    for l <= m.
 
-because A_l is A_m times an independent share. The mean reward is r_L minus the sum of
-(r_(l+1) - r_l) A_l, so its variance is a sum of positive terms.
-
-There are M questions with S samples in all, L distinct rewards, C + 1 categories, and U distinct
-rows of counts.
+The mean reward is r_L minus the sum of (r_(l+1) - r_l) A_l, so its variance has positive terms
+only. M questions have S samples, C + 1 categories, and U distinct rows of counts.
 """
 
 
@@ -4084,16 +4013,13 @@ _VALID_REWARD = "a reward is a number from -1e150 to 1e150, whose square is a do
 
 @dataclass(frozen=True)
 class Rewards:
-    """The rewards of the samples of each question, as cumulative counts.
+    """The rewards of the samples of each question, as cumulative counts in U distinct rows.
 
-    Questions with equal counts share one of U rows.
-
-    Args:
+    Attributes:
         inverse: (M,) the row of each question.
         levels: (L,) rewards, ascending.
         at_most: (U, L) number of samples with at most each reward; the last column is n.
-        categories: (L,) number of categories with at most each reward, or None for real
-            rewards, which have no categories.
+        categories: (L,) number of categories with at most each reward; None for real rewards.
         prior: (U, L) number of prior outcomes with at most each reward, or 0 for none.
     """
 
@@ -4124,13 +4050,9 @@ class Rewards:
         return np.broadcast_to(self.levels[[0, -1]], (len(self.sizes), 2))
 
     def max_of(self, k: int) -> np.ndarray:
-        """Return the unbiased estimate of Max@k of each row, (U,): the mean maximum of k samples.
-
-        The mean is over all subsets of k of the n samples. k may not exceed any n.
-        """
+        """Return the mean maximum of all subsets of k of the n samples of each row, (U,)."""
         if k == 1:
             return self._mean(self.at_most)
-        # P_l, the chance that the maximum is above r_l, is pass@k if those above r_l are correct.
         n = np.repeat(self.sizes, len(self.levels))
         counts = BinaryCounts(n, n - self.at_most.ravel())
         p = expected_credits(*counts.unique, [any_correct(k)])[counts.inverse]
@@ -4138,10 +4060,7 @@ class Rewards:
         return (self.levels * -np.diff(p, axis=1, prepend=1.0)).sum(axis=1)
 
     def posterior(self) -> tuple[np.ndarray, np.ndarray]:
-        """Return the posterior mean and variance of the mean reward of each row, (U,) each.
-
-        The module docstring has the formulas for the a and t that are used here.
-        """
+        """Return the posterior mean and variance of the mean reward of each row, (U,) each."""
         a = self.posterior_counts()
         t = a[:, -1:]
         cov_factor = (t - a) / (t * (t + 1.0))
@@ -4152,13 +4071,10 @@ class Rewards:
     ) -> np.ndarray:
         """Return the posterior variance of the expected maximum of new samples, (U,).
 
-        Let F_l be the unknown probability that the maximum is at most r_l. The expected maximum is
-        r_L minus the sum of (r_(l+1) - r_l) F_l. Its variance is the sum of all covariances of
-        these terms, which is added up for each m: the one of l = m, and twice those of l < m.
-
-        Args:
-            mean_cdf: (U, L) posterior means of F_l.
-            cov_factor: (U, L) factors with Cov[F_l, F_m] = mean_cdf_l x cov_factor_m for l <= m.
+        Let F_l be the unknown probability that the maximum is at most r_l, with the means
+        `mean_cdf`, (U, L), and Cov[F_l, F_m] = mean_cdf_l x cov_factor_m for l <= m. The expected
+        maximum is r_L minus the sum of (r_(l+1) - r_l) F_l. For each m, the covariance of l = m and
+        twice those of l < m are added.
         """
         gaps = np.diff(self.levels, append=self.levels[-1:])  # r_(l+1) - r_l, and 0 for l = L
         terms = gaps * mean_cdf
@@ -4168,9 +4084,9 @@ class Rewards:
     def average(self) -> tuple[np.ndarray, np.ndarray]:
         """Return the average reward of the n samples of each row and its variance, (U,) each.
 
-        Without prior outcomes, the posterior mean is that of t = n + C + 1 outcomes: the n samples,
-        and one of each category. So it is n/t times the average plus a constant, and the standard
-        deviation of the average is t/n times that of the posterior (eq. 20 of the Bayes@N paper).
+        Without prior outcomes, the posterior mean of t = n + C + 1 outcomes is n/t times the
+        average plus a constant, so its standard deviation is n/t times that of the average (eq. 20
+        of the Bayes@N paper).
         """
         uniform = replace(self, prior=0)
         _, variance = uniform.posterior()
@@ -4178,11 +4094,7 @@ class Rewards:
         return self.max_of(1), (t / self.sizes) ** 2 * variance
 
     def posterior_counts(self) -> np.ndarray:
-        """Return the number of observed and prior outcomes with at most each reward, (U, L).
-
-        The uniform prior counts as one outcome of each category. A ValueError is raised for real
-        rewards.
-        """
+        """Return a_l of the module docstring, (U, L); raise a ValueError for real rewards."""
         if self.categories is None:
             raise ValueError(
                 "The posterior needs categories, and these outcomes are real rewards: pass "
@@ -4200,10 +4112,8 @@ class Rewards:
 class RankedRewards(Rewards):
     """Real rewards, which are stored for each sample. Each question has its own row, so U is M.
 
-    Args:
-        inverse: (M,) the index of each question.
-        levels: (S,) rewards of all samples, question after question, ascending in each.
-        at_most: (S,) rank of each reward among those of its question, from 1 to n.
+    `levels`, (S,), are the rewards of all samples, question after question, ascending in each, and
+    `at_most`, (S,), their ranks in their question, from 1 to n.
     """
 
     @property
@@ -4246,14 +4156,10 @@ class RankedRewards(Rewards):
 
 
 def category_rewards(outcomes: Samples, w: np.ndarray, prior: np.ndarray) -> Rewards:
-    """Return the rewards of outcomes that are categories 0, 1, .., C.
+    """Return the rewards of outcomes that are categories 0, 1, .., C, with the rewards w, (C + 1,).
 
-    A ValueError is raised for another outcome; or if all outcomes are bools, and C is above 1.
-
-    Args:
-        outcomes: the categories of samples.
-        w: (C + 1,) the reward of each category.
-        prior: (M, C + 1) number of prior outcomes of each category.
+    `prior`, (M, C + 1), are the numbers of prior outcomes. A ValueError is raised for another
+    outcome, or if all outcomes are bools, and C is above 1.
     """
     if (largest := int(outcomes.values.max())) >= len(w):
         shown = f", such as w={[*range(largest + 1)]}" if largest <= 20 else ""
@@ -4280,25 +4186,21 @@ def category_rewards(outcomes: Samples, w: np.ndarray, prior: np.ndarray) -> Rew
 
 
 def _unique_rows(table: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the indices of U distinct rows, and which of them equals each of the M rows, (M,).
+    """Return the indices of the distinct ones of M rows of counts, and which equals each row, (M,).
 
-    `table` has M rows of counts. This is faster than np.unique with axis=0, `return_index` and
-    `return_inverse`. The distinct rows have another order, and of equal rows any may be returned.
+    The distinct rows ascend by their last column first. np.unique with axis=0 would be slower.
     """
-    # Each row is encoded as one integer below n_codes, if that fits into 62 bits.
-    encoded, n_codes = table[:, 0], int(table[:, 0].max()) + 1
-    for column in table.T[1:]:
-        base = int(column.max()) + 1
-        if base == 1:
-            continue
-        if n_codes * base > 2**62:
-            _, index, inverse = np.unique(table, axis=0, return_index=True, return_inverse=True)
-            return index, inverse
-        encoded, n_codes = encoded + n_codes * column, n_codes * base
-    unique = UniqueIntegers(encoded, n_codes)
-    representative = np.empty(len(unique.values), dtype=np.int64)
-    representative[unique.inverse] = np.arange(len(encoded))
-    return representative, unique.inverse
+    inverse, size = np.zeros(len(table), dtype=np.int64), 1
+    for column in table.T:
+        # Codes of ranks are below M^2, and of counts could exceed 64 bits.
+        ranks = UniqueIntegers(column, int(column.max()))
+        number = len(ranks.values)
+        if number > 1:
+            codes = UniqueIntegers(ranks.inverse * size + inverse, size * number)
+            inverse, size = codes.inverse, len(codes.values)
+    representative = np.empty(size, dtype=np.int64)
+    representative[inverse] = np.arange(len(table))
+    return representative, inverse
 
 
 def has_real_rewards(outcomes: Samples) -> bool:
@@ -4310,10 +4212,9 @@ def has_real_rewards(outcomes: Samples) -> bool:
 
 
 def are_real_rewards(outcomes: Samples, w, R0=None, categories=None) -> bool:
-    """Return whether outcomes are real rewards, and not categories.
+    """Return whether outcomes are real rewards: w is None, and a float is neither 0 nor 1.
 
-    They are if w is None, and a scored outcome is a float other than 0 and 1. In this case a
-    ValueError is raised if R0 or categories is given. All three are parameters of the metric.
+    In this case a ValueError is raised if R0 or categories is given, which are for categories.
     """
     if w is not None or not has_real_rewards(outcomes):
         return False
@@ -4324,11 +4225,7 @@ def are_real_rewards(outcomes: Samples, w, R0=None, categories=None) -> bool:
 
 
 def real_rewards(outcomes: Samples) -> Rewards:
-    """Return outcomes that are real rewards as `RankedRewards`, sorted within each question.
-
-    Raises a ValueError, which names the sample, if a reward is not from -1e150 to 1e150, where
-    squares and their sums are doubles.
-    """
+    """Return outcomes as real rewards; raise a ValueError unless they are from -1e150 to 1e150."""
     outcomes.require(np.abs(outcomes.values.astype(float, copy=False)) <= 1e150, _VALID_REWARD)
     n, values = outcomes.n, outcomes.scored_values.astype(float)
     if size := one_size(n):
@@ -4340,10 +4237,9 @@ def real_rewards(outcomes: Samples) -> Rewards:
 
 
 def check_rewards(w, labels: Mapping[str, float] | None = None) -> np.ndarray:
-    """Return the parameter w, the rewards of the categories, as an array, (C + 1,).
+    """Return the parameter w, the rewards of the categories, by default 0 and 1, as (C + 1,).
 
-    None stands for the rewards 0 and 1. A ValueError is raised if a reward is not from -1e150 to
-    1e150, or if `labels`, which has an entry for each category, has not C + 1 entries.
+    A ValueError is raised if one is not from -1e150 to 1e150, or if there are not C + 1 `labels`.
     """
     rewards = [0.0, 1.0] if w is None else as_list("w", w)
     rewards = [int(x) if isinstance(x, (bool, np.bool_)) else x for x in rewards]
@@ -4360,13 +4256,9 @@ def check_rewards(w, labels: Mapping[str, float] | None = None) -> np.ndarray:
 def check_prior_outcomes(R0, questions: int, categories: int) -> np.ndarray:
     """Return the number of prior outcomes of each question in each category, (M, C + 1).
 
-    A ValueError is raised if R0 has another shape than described here, or a missing entry.
-
-    Args:
-        R0: M rows of D prior outcomes; or a flat list of all M x D, question after question; or
-            None for no prior outcomes.
-        questions: M.
-        categories: C + 1.
+    R0 has M rows of D prior outcomes; or it is a flat list of all M x D, question after question;
+    or None for no prior outcomes. A ValueError is raised if it has another shape, or a missing
+    entry.
     """
     if is_list_like(R0) and not hasattr(R0, "__len__"):  # a generator, which is read twice below
         R0 = list(R0)
@@ -4403,18 +4295,10 @@ def max_scores(rewards: Rewards, ks: Mapping[ScoreKey, int]) -> Scores:
     return Scores(one_column_each(ks), rewards.inverse, columns)
 
 
-def bayes_moments(rewards: Rewards, bayes: ScoreKey, avg: ScoreKey) -> Moments:
-    """Return the means and variances of Bayes@N and avg@N, under the keys `bayes` and `avg`."""
-    return moments_by_key(rewards, {bayes: rewards.posterior(), avg: rewards.average()})
-
-
 def moments_by_key(
     rewards: Rewards, moments: Mapping[ScoreKey, tuple[np.ndarray, np.ndarray]]
 ) -> Moments:
-    """Return the `Moments` of scores, from the mean and the variance of each, (U,) each.
-
-    Covariances of different scores are left out.
-    """
+    """Return the `Moments` of scores, without covariances, from (mean, variance) of each, (U,)."""
     mean = np.stack([mean for mean, _ in moments.values()], axis=1)
     variances = {(i, i): variance for i, (_, variance) in enumerate(moments.values())}
     return Moments(one_column_each(moments), rewards.inverse, mean, variances)
@@ -4424,26 +4308,23 @@ def moments_by_key(
 
 """vote@k: the probability that the most frequent answer of k samples is correct.
 
-Draw k of the n samples of a question, without replacement. The answer with the most votes wins, and
-answers with equally many votes share the win. Let m_i samples give the answer i, u samples give no
-answer, and t be the number of votes of a winner. [z^k] is the coefficient of z^k, and C(m, t) a
-binomial coefficient. In the generating function
+Draw k of the n samples of a question. The answer with the most votes wins, and answers with equally
+many share the win. Let m_i samples give the answer i, u samples no answer, and a winner have t
+votes. With binomial coefficients C(m, t), the coefficient of z^k y^w in
 
     G_t(z, y) = (1 + z)^u
                 * product over i of (C(m_i, 0) + .. + C(m_i, t-1) z^(t-1) + y C(m_i, t) z^t)
 
-the coefficient of z^k y^w is the number of subsets of k samples in which w answers have t votes
-each and no answer has more. Each of the w winners has the share 1/w, the integral of y^(w-1) from 0
-to 1. If the answer a wins, the other factors of G_t have y^(w-1). So
+is the number of subsets in which w answers have t votes and none has more. Each of the w winners
+has the share 1/w, the integral of y^(w-1) from 0 to 1. So, for the coefficient [z^k] of z^k,
 
     vote@k = sum over t, and over correct answers a, of
              [z^k] integral of C(m_a, t) z^t G_t(z, y) / (factor of a) dy,  divided by C(n, k).
 
 The integrand is a polynomial in y of degree at most k/t - 1, which Gauss-Legendre quadrature with
-half as many nodes integrates exactly. No quadrature is needed for t = 1, where all answers with a
-vote win: w is the number of the k samples that have an answer. No term is negative, so no digits
-are lost by cancellation. If a judge accepts only some samples of an answer, the answer counts with
-its share of accepted samples, its credit.
+half as many nodes integrates exactly. For t = 1, w is the number of the k samples that have an
+answer, so no quadrature is needed. No term is negative, so no digits cancel. If a judge accepts
+only some samples of an answer, it counts with its share of accepted samples, its credit.
 
 There are M questions with S samples in all.
 """
@@ -4455,14 +4336,12 @@ _MOST_OPERATIONS = 3e10  # for vote@k of one question, which takes some minutes
 class AnswerCounts(NamedTuple):
     """How many samples of a question gave each of its answers.
 
-    Accepted samples are those that count as correct. A checker accepts all samples with the same
-    answer, or none. A judge may accept only some of them.
-
     Attributes:
         correct: the number of samples of each answer that has accepted ones, ascending.
         incorrect: the number of samples of each other answer, ascending.
         unanswered: the number of samples without an answer. They are drawn, but have no vote.
-        accepted: the number of accepted samples of each answer in `correct`; () if all are.
+        accepted: the number of accepted samples of each answer in `correct`; () if all are. Only a
+            judge accepts some samples of an answer, and not others.
     """
 
     correct: tuple[int, ...]
@@ -4493,11 +4372,9 @@ class AnswerCounts(NamedTuple):
 def count_answers(correct: Samples, answers: np.ndarray, merge_correct: bool) -> list[AnswerCounts]:
     """Return a list of the answer counts of each question.
 
-    Args:
-        correct: outcomes that say whether each sample is correct.
-        answers: (S,) integer from 0 for the answer of each sample, or -1 for no answer.
-        merge_correct: whether all answers to a question that are accepted in more than half of
-            their samples count as one answer.
+    `correct` says whether each sample is correct, and `answers`, (S,), has an integer from 0 for
+    its answer, or -1 for none. If `merge_correct`, all answers to a question that are accepted in
+    more than half of their samples count as one.
     """
     question = np.repeat(np.arange(len(correct.sizes)), correct.sizes)
     scored = correct.weights > 0
@@ -4531,10 +4408,9 @@ def _sums_by_code(code: np.ndarray, *columns: np.ndarray) -> tuple[np.ndarray, .
 
 
 def vote_at_k(counts: Sequence[AnswerCounts], k: int | np.ndarray) -> np.ndarray:
-    """Return vote@k of each question, (M,).
+    """Return vote@k of each question, (M,), for one k or one of each question, (M,), at most n.
 
-    `k` is one k, or the k of each question, (M,); at most the number of samples of the question. A
-    ValueError is raised if a question would take longer than some minutes.
+    A ValueError is raised if a question would take longer than some minutes.
     """
     ks = np.broadcast_to(k, len(counts)).tolist()
     _check_work(counts, ks)
@@ -4585,10 +4461,7 @@ def vote_probability(counts: AnswerCounts, k: int) -> float:
 
 
 def _credit_with_at_most_half(counts: AnswerCounts, n: int, k: int) -> float:
-    """Return the contribution to vote@k of the subsets whose winners have at most k/2 votes.
-
-    `counts` describe one question with n samples. The module docstring has the formula.
-    """
+    """Return the contribution to vote@k of the subsets whose winners have at most k/2 votes."""
     nodes = _nodes(counts, k)
     if not nodes:
         return 0.0
@@ -4657,12 +4530,8 @@ def _multiply_truncated(
 ) -> np.ndarray:
     """Return the product of two polynomials in z for each node, up to the degree k, (nodes, k + 1).
 
-    Args:
-        polynomial: (nodes, k + 1) coefficients of z^0 .. z^k.
-        factor: (nodes, any) coefficients of z^0, z^1, .. of the other factor, at most up to z^t for
-            the t of the node.
-        first_row_of_power: for each power, the first node with t of at least this power. Earlier
-            ones are skipped, because their coefficient is 0.
+    Columns are coefficients of z^0, z^1, ... For each power, `first_row_of_power` has the first
+    node with t of at least this power: coefficients of `factor` in earlier rows are 0.
     """
     product = factor[:, :1] * polynomial
     for power, row in enumerate(first_row_of_power[: factor.shape[1]].tolist()):
@@ -4827,8 +4696,8 @@ class Computation:
 
 """The options of intervals, the rule of `interval="auto"`, and the choice of the method of limits.
 
-`interval_options` validates the parameters of a metric once, before any sample is checked.
-`method_of_auto` is the rule. There are M questions, U distinct rows of scores, and m columns.
+`interval_options` validates the parameters of a metric once, before any sample is checked. There
+are M questions, U distinct rows of scores, and m columns.
 """
 
 
@@ -4838,17 +4707,15 @@ INTERVALS = ("posterior", "sampling", "hierarchical", "questions", "auto")
 def method_of_auto(has_prior: bool, has_clusters: bool, repeated: bool | None = None) -> str:
     """Return the name of the method that `interval="auto"` stands for.
 
-    It is "posterior" with a prior that is not uniform, and "questions" with clusters. Without them
-    it depends on the data of all questions, or of each group:
+    It is "posterior" with a prior that is not uniform, and "questions" with clusters. Otherwise:
 
     - If a question has two samples or more, it is "sampling", because the samples show how scores
       vary when the same questions are sampled again. "sampling" uses "hierarchical" for k > n.
-    - If each question has one sample, it is "questions", because only the differences between
-      questions show a variance. Scores with k > n have no estimate then. A single question shows no
-      variance, so the interval is the whole range of the score.
+    - If each question has one sample, it is "questions": only differences between questions show a
+      variance. Scores with k > n then have no estimate, and a single question has the whole range.
 
-    `repeated` is whether a question has two samples or more, or None if this is not known yet. The
-    result is then "auto" if it depends on the data.
+    `repeated` is whether a question of the run or group has two samples or more, or None if this is
+    not known yet. The result is then "auto" if it depends on the data.
     """
     if has_prior:
         return "posterior"
@@ -4875,7 +4742,7 @@ OVER_QUESTIONS = Weighting()
 class IntervalOptions:
     """How intervals are computed. The values are valid.
 
-    Args:
+    Attributes:
         confidence: the confidence of each interval, or None for no intervals.
         method: the name of the method; "auto" if it depends on the numbers of samples.
         is_named: whether the results name the method of each interval, as for interval="auto".
@@ -4928,11 +4795,11 @@ def interval_options(
     weighting: Weighting = OVER_QUESTIONS,
     anytime: bool = False,
 ) -> IntervalOptions:
-    """Validate parameters of a metric, and return them as the options of its intervals.
+    """Return the parameters of a metric for M questions as options of intervals.
 
-    `questions` is M, `known` are the names that `interval` can have, and `has_prior_outcomes` says
-    whether the metric was given R0. The metrics document the other parameters. A ValueError is
-    raised if one is invalid, or has no use without another, or if two contradict each other.
+    `known` are the names that `interval` can have, and `has_prior_outcomes` says whether the metric
+    was given R0. A ValueError is raised if a parameter is invalid, has no use without another, or
+    contradicts another.
     """
     prior, limits = check_prior(alpha0, beta0), check_bounds(bounds)
     check_flag("band", band)
@@ -4942,26 +4809,28 @@ def interval_options(
         confidence = check_confidence(confidence)
     else:
         _refuse_without_confidence(interval=interval, clusters=clusters, band=band, anytime=anytime)
-    has_prior, has_clusters = has_prior_outcomes or prior != (1, 1), clusters is not None
-    prior_name = "R0" if has_prior_outcomes else "alpha0, beta0"
-    method = method_of_auto(has_prior, has_clusters) if requested == "auto" else requested
-    is_named = requested == "auto"
+    prior_name = "alpha0, beta0" if prior != (1, 1) else ""
+    prior_name = "R0" if has_prior_outcomes else prior_name
+    method = requested
+    if requested == "auto":
+        method = method_of_auto(bool(prior_name), clusters is not None)
     uses_prior = f"interval='posterior' uses {prior_name}"
     has_two = "and interval='questions' uses clusters: leave out one of them."
     needs_data = (
         "anytime needs limits of the data alone, and interval is 'posterior': give "
         "interval='sampling' or 'questions', without a prior."
     )
-    contradictions = (  # two facts that exclude each other, and the message
-        (has_prior, method != "posterior", f"only {uses_prior}, and interval is {requested!r}."),
-        (has_prior and is_named, has_clusters, f"{uses_prior}, {has_two}"),
+    contradictions = (  # facts that exclude each other, and the message
+        (prior_name, method != "posterior", f"only {uses_prior}, and interval is {requested!r}."),
+        (prior_name, requested == "auto", clusters is not None, f"{uses_prior}, {has_two}"),
         (anytime, method == "posterior", needs_data),
         (anytime, band, "a band holds at one look: leave out band or anytime."),
     )
-    for fact, other, message in contradictions:
-        if fact and other:
+    for *facts, message in contradictions:
+        if all(facts):
             raise ValueError(message)
     index = check_clusters(clusters, method, questions, weighting.values)
+    is_named = requested == "auto"
     return IntervalOptions(
         confidence, method, is_named, index, weighting, prior, limits, band, anytime
     )
@@ -4980,11 +4849,10 @@ def _refuse_without_confidence(**for_limits: Any) -> None:
 def question_weighting(
     average: Any, question_weights: Any, groups: Any, questions: int
 ) -> Weighting:
-    """Validate the parameters of a metric about averages, and return them as a `Weighting`.
+    """Return the parameters of a metric about averages over M questions as a `Weighting`.
 
-    `questions` is M. For average="groups", the weights of each group are scaled to the sum 1. A
-    ValueError is raised if a parameter is invalid, if average="groups" comes without groups, or if
-    all weights of a group are 0.
+    For average="groups", the weights of each group are scaled to the sum 1. A ValueError is raised
+    if a parameter is invalid, if groups are missing, or if all weights of a group are 0.
     """
     over_groups = check_name("average", average, ("questions", "groups")) == "groups"
     if over_groups and groups is None:
@@ -5042,7 +4910,7 @@ def refuse_group_average_of_products(average: Any, scores: Mapping[ScoreKey, Sco
 class KnownClusters(list[str]):
     """Labels of clusters that a run was read with, although nobody asked for them.
 
-    The interval "questions" uses them. Everything else ignores them, where it refuses other labels.
+    Only the interval "questions" uses them. Others ignore them, and refuse labels that are given.
     """
 
     is_optional = True
@@ -5053,9 +4921,8 @@ def check_clusters(
 ) -> np.ndarray | None:
     """Return integer labels of the clusters of M questions, (M,), or None if `clusters` is None.
 
-    `weights` are those of the questions, or None if they are equal. A warning says if a few
-    clusters have most of the questions. A ValueError is raised if there are not M labels, or if
-    `interval`, the name of the method of limits, is neither "questions" nor "auto".
+    A warning says if a few clusters have most of the questions. A ValueError is raised if there are
+    not M labels, or if `interval`, the method of limits, is neither "questions" nor "auto".
     """
     if clusters is None:
         return None
@@ -5092,12 +4959,12 @@ def pass_limits(
     least_n = counts.n.min()
     # Limits at one k are compared with those at neighboring k, which may not be requested.
     with_others = with_neighbors(scores, int(least_n))
-    points = pass_scores(counts, with_others).with_unpooled_as_columns()
+    points = pass_scores(counts, with_others)
     # The largest score is that of a question with all samples correct.
     all_correct = BinaryCounts(np.array([least_n]), np.array([least_n]))
-    (most,) = pass_scores(all_correct, with_others).with_unpooled_as_columns().columns
+    (most,) = pass_scores(all_correct, with_others).columns
     most = np.where(np.abs(most - 1) < 1e-12, 1.0, most)  # 1 up to rounding is exactly 1
-    method = QuestionIntervals(points, (0.0, most), options.clusters, weights=options.weights)
+    method = limits_for_questions(points, "", options, (0.0, most))
     return pass_scores(counts, scores), CoherentIntervals(method, scores)
 
 
@@ -5114,28 +4981,25 @@ def max_limits(
     if options.confidence is None:
         return points, QuestionIntervals(points)
     least, most = np.clip(rewards.ranges, *options.bounds).T
-    ranges = least[:, None], most[:, None]
-    return points, QuestionIntervals(points, ranges, options.clusters, weights=options.weights)
+    return points, limits_for_questions(points, "", options, (least[:, None], most[:, None]))
 
 
 def limits_for_questions(
-    points: Scores,
-    name: str,
-    options: IntervalOptions,
-    score_range: tuple[float, float] = UNIT_RANGE,
+    points: Scores, name: str, options: IntervalOptions, score_range: Ranges = UNIT_RANGE
 ) -> IntervalMethod:
-    """Return the method of limits of scores for which only the method "questions" exists.
+    """Return the method "questions" of limits of scores from `score_range`.
 
-    `score_range` has the smallest and the largest possible score of a question. `name` is the name
-    of the scores in the ValueError that is raised if another method of limits is requested.
+    `name` is that of scores for which no other method exists, or "". A ValueError is raised if
+    another method is requested for these.
     """
-    if options.confidence is not None and options.method not in ("questions", "auto"):
+    if name and options.confidence is not None and options.method not in ("questions", "auto"):
         raise ValueError(
             f"{name} has limits for other questions only: give interval='questions', without a "
             f"prior, or leave {name} out of include."
         )
+    allow_one = bool(name) and options.is_named
     return QuestionIntervals(
-        points, score_range, options.clusters, options.is_named, weights=options.weights
+        points, score_range, options.clusters, allow_one, weights=options.weights
     )
 
 
@@ -5143,9 +5007,9 @@ def limits_for_questions(
 
 """The scores of cons_at_k: cons@k, avg@n, pass@k, maj@k, vote@k, and mean shares of correctness.
 
-The first four depend on a question only through its counts: n samples, c of them correct. cons@k is
-1 if more than k/2 of all n samples are correct, otherwise 0. The module `votes` computes vote@k.
-There are M questions, and U distinct pairs (n, c).
+The first four depend on counts only: n samples of a question, c of them correct. cons@k is 1 if
+more than k/2 of all n samples are correct, otherwise 0. There are M questions, and U distinct pairs
+(n, c).
 """
 
 
@@ -5159,15 +5023,13 @@ class Consensus:
 
     Attributes:
         shares: outcomes from 0 to 1, the shares of correctness of samples.
-        correct: outcomes that are True if the share of a sample is above 1/2.
-        counts: numbers of samples and of correct samples.
+        counts: numbers of samples, and of those whose share is above 1/2.
         ks: a dict from the k in the key of a score to its k. If scores use all n samples of each
             question, the first is n, or "n" if it differs between questions, and the second None.
         votes: the counts of answers of each question; None without answers or without vote@k.
     """
 
     shares: Samples
-    correct: Samples
     counts: BinaryCounts
     ks: Mapping[int | str, int | None]
     votes: Sequence[AnswerCounts] | None = None
@@ -5176,15 +5038,10 @@ class Consensus:
     def from_checked(
         cls, checked: Checked, ks: Sequence[int] | None, merge_right: bool, with_votes: bool
     ) -> Consensus:
-        """Return the data for the scores of checked samples.
+        """Return the data for the scores of checked samples at each of `ks`, or k = n for None.
 
-        A ValueError is raised if a k exceeds the number of scored samples of a question.
-
-        Args:
-            checked: the outcomes, and the answers if there are any.
-            ks: the requested k, or None for k = n.
-            merge_right: whether all correct answers to a question count as one answer in votes.
-            with_votes: whether vote@k is included.
+        If `merge_right`, all correct answers to a question count as one in votes. A ValueError is
+        raised if a k exceeds the number of scored samples of a question.
         """
         correct = more_than_half(checked.outcomes)
         counts = correct.counts
@@ -5194,11 +5051,11 @@ class Consensus:
         if checked.answers is not None and with_votes:
             votes = count_answers(correct, checked.answers, merge_right)
         all_samples = {n_in_keys(counts.n): None}
-        return cls(checked.outcomes, correct, counts, k_by_key or all_samples, votes)
+        return cls(checked.outcomes, counts, k_by_key or all_samples, votes)
 
     @property
     def n(self) -> int | str:
-        """Return the number of samples in keys such as "avg@8", or "n" if it differs."""
+        """Return the N in keys such as "avg@8", or "n" if it differs between questions."""
         return n_in_keys(self.counts.n)
 
     def sizes(self, k: int | None) -> int | np.ndarray:
@@ -5211,7 +5068,7 @@ class Consensus:
         return self.shares.values.dtype.kind == "f"
 
     def count_scores(self) -> dict[ScoreId, CountScore]:
-        """Return a dict of functions that compute cons@k, avg@n, pass@k and maj@k from n and c."""
+        """Return functions that compute cons@k, avg@n, pass@k and maj@k from n and c."""
         scores: dict[ScoreId, CountScore] = {
             ScoreId("cons@k", k_in_key): partial(_has_majority, k)
             for k_in_key, k in self.ks.items()
@@ -5223,7 +5080,7 @@ class Consensus:
         return scores
 
     def values(self) -> dict[ScoreId, np.ndarray]:
-        """Return a dict from each score to its values for the questions, (M,)."""
+        """Return the values of each score for the questions, (M,)."""
         counts = self.counts
         values = {
             key: score(*counts.unique)[counts.inverse] for key, score in self.count_scores().items()
@@ -5244,10 +5101,7 @@ def _has_majority(k: int | None, n: np.ndarray, c: np.ndarray) -> np.ndarray:
 def _expected_credit(
     credits: Callable[[int], Credits], k: int | None, n: np.ndarray, c: np.ndarray
 ) -> np.ndarray:
-    """Return the mean credit of subsets of k of n samples, c of them correct, for each pair, (U,).
-
-    `credits` returns the credits of the score at a k. If `k` is None, k is n.
-    """
+    """Return the mean credit of subsets of k of n samples, (U,). If `k` is None, k is n."""
     result = np.empty(len(n))
     for size, rows in rows_by_k(k, n):
         result[rows] = expected_credits(n[rows], c[rows], [credits(size)])[:, 0]
@@ -5255,10 +5109,7 @@ def _expected_credit(
 
 
 def rows_by_k(k: int | None, n: np.ndarray) -> Iterator[tuple[int, np.ndarray]]:
-    """Yield each distinct k, ascending, and the indices of its rows.
-
-    `k` is that of all rows; or it is None, and the k of each row is its entry of `n`, (U,).
-    """
+    """Yield each distinct k, ascending, and the indices of its rows. None stands for k = n."""
     ks = n if k is None else np.full(len(n), k)
     for size in sorted({*ks.tolist()}):
         yield size, np.flatnonzero(ks == size)
@@ -5748,7 +5599,8 @@ def bayes_at_n_results(
         points, method = max_limits(real_rewards(outcomes), ks, options)
     else:
         rewards = category_rewards(outcomes, rewards_of_categories, prior)
-        moments = bayes_moments(rewards, *ks)
+        both = rewards.posterior(), rewards.average()
+        moments = moments_by_key(rewards, dict(zip(ks, both, strict=True)))
         points = Scores(moments.keys, moments.inverse, moments.mean)
         if common.interval is None or options.method == "posterior":
             # The posterior defines Bayes@N, so it is the default. Results name it only if given.
@@ -5925,8 +5777,7 @@ def cons_at_k_results(
     checked = questions.check(checking)
     warn_of_stopping(checked.outcomes)
     consensus = Consensus.from_checked(checked, requested, merge_right, "vote@k" in metrics)
-    values = consensus.values()
-    sizes: dict[ScoreId, Any] = {}
+    values, sizes = consensus.values(), {}
     if vote_weights is not None:
         for k_in_key, size in consensus.ks.items():
             sizes[ScoreId("weighted_vote@k", k_in_key)] = consensus.sizes(size)
@@ -5938,9 +5789,7 @@ def cons_at_k_results(
                 del scores[score_id]
     columns = np.array([*values.values()]).reshape(len(values), len(questions)).T
     points = Scores(one_column_each(values), np.arange(len(questions)), columns)
-    method: IntervalMethod = QuestionIntervals(
-        points, UNIT_RANGE, options.clusters, weights=options.weights
-    )
+    method = limits_for_questions(points, "", options)
     if options.confidence is not None and options.method != "questions":
         method = PACKAGE.rooms.consensus_limits(consensus, options)
     if sizes:

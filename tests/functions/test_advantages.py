@@ -44,15 +44,9 @@ def test_a_trainer_that_subtracts_the_mean_over_all_samples_subtracts_that_of_th
     flat = [x for row in gaps for x in row]
     order = np.random.default_rng(5).permutation(len(flat)).tolist()
     ids = [prompt for prompt, row in enumerate(gaps) for _ in row]
-    of_flat = dict(
-        zip(
-            order,
-            at_k.advantages(
-                [flat[i] for i in order], 2, score, "centered", groups=[ids[i] for i in order]
-            ),
-            strict=True,
-        )
-    )
+    shuffled, groups = [flat[i] for i in order], [ids[i] for i in order]
+    weights_of_flat = at_k.advantages(shuffled, 2, score, "centered", groups=groups)
+    of_flat = dict(zip(order, weights_of_flat, strict=True))
     for weights in (
         at_k.advantages(gaps, 2, score, "centered"),
         [[of_flat[i] for i in range(len(flat)) if ids[i] == prompt] for prompt in range(3)],
@@ -163,9 +157,8 @@ def test_with_all_samples_only_the_best_has_a_weight():
     rewards = np.random.default_rng(6).normal(size=(20, 8))
     expected = np.zeros(rewards.shape)
     ranked = np.sort(rewards, axis=1)
-    np.put_along_axis(
-        expected, rewards.argmax(axis=1)[:, None], (ranked[:, -1] - ranked[:, -2])[:, None], axis=1
-    )
+    best, gap = rewards.argmax(axis=1)[:, None], (ranked[:, -1] - ranked[:, -2])[:, None]
+    np.put_along_axis(expected, best, gap, axis=1)
     np.testing.assert_allclose(at_k.advantages(rewards, 8, "max@k"), expected, atol=1e-15)
     assert at_k.advantages([[1, 1, 0], [0, 1, 0]], 3) == [[0, 0, 0], [0, 1, 0]]
 
@@ -191,9 +184,8 @@ def test_standardized_pass_at_k_is_that_of_chen_et_al_2025():
         positive = (1 - mean) / std
         negative = (1 - mean - math.comb(wrong - 1, k - 1) / math.comb(n - 1, k - 1)) / std
         for baseline in BASELINES:
-            weights = at_k.advantages(
-                [[1] * c + [0] * wrong], k, "pass@k", baseline, normalize="std"
-            )
+            rewards = [[1] * c + [0] * wrong]
+            weights = at_k.advantages(rewards, k, "pass@k", baseline, normalize="std")
             assert weights[0] == pytest.approx([positive] * c + [negative] * wrong, rel=1e-12)
 
 

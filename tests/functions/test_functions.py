@@ -55,12 +55,8 @@ def test_help_of_an_estimate_names_the_function_of_its_limits():
         text = " ".join((inspect.getdoc(getattr(at_k, name[:-3])) or "").split())
         assert f"`{limits}` has its limits" in text
     assert "cons_at_k_ci" not in (at_k.cons_at_k.__doc__ or "")
-
-
-def test_the_errors_that_all_functions_raise_are_documented_once():
-    assert "raise a ValueError if an outcome or a parameter is invalid" in (
-        at_k.functions.__doc__ or ""
-    )
+    errors = "raise a ValueError if an outcome or a parameter is invalid"
+    assert errors in (at_k.functions.__doc__ or "")  # once for all functions
 
 
 @pytest.mark.parametrize("module", MODULES)
@@ -162,10 +158,8 @@ def test_k_above_n_raises_an_error_except_where_scorio_accepts_it(name):
 @pytest.mark.parametrize("bounds", [(0.9, 1.0), (0.0, 0.1), (0.5, 0.5), None])
 def test_the_lower_limit_is_never_above_the_upper_limit(bounds):
     _, _, lo, hi = at_k.pass_at_k_ci(R, 1, bounds=bounds)
-    assert lo <= hi
-    if bounds:
-        assert bounds[0] <= lo
-        assert hi <= bounds[1]
+    least, most = bounds or (lo, hi)
+    assert least <= lo <= hi <= most
 
 
 # --- Runs that were read ----------------------------------------------------------------

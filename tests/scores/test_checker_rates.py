@@ -15,11 +15,7 @@ from at_k.core.credits import (
     threshold,
 )
 from at_k.core.score import Score
-from at_k.scores.checker_rates import (
-    CheckerRates,
-    corrected_credits,
-    require_correction,
-)
+from at_k.scores.checker_rates import CheckerRates, corrected_credits, require_correction
 from exact import corrected_values
 
 SCORES = [

@@ -3,7 +3,6 @@
 import itertools
 import math
 from fractions import Fraction
-from typing import Any
 
 import at_k
 import numpy as np
@@ -175,15 +174,8 @@ def test_a_spectrum_of_any_weights_agrees_with_exact_fractions(data):
     n = data.draw(st.integers(k, 128))
     c = data.draw(st.integers(0, n))
     value = scores(n, [c], [spectrum(k, weights)])[0, 0]
-    assert (
-        relative_error(
-            value,
-            hypergeometric_mean(
-                n, c, values_of("Spectrum@k", len(weights), weights=tuple(weights))
-            ),
-        )
-        < 1e-15
-    )
+    exact = hypergeometric_mean(n, c, values_of("Spectrum@k", k, weights=tuple(weights)))
+    assert relative_error(value, exact) < 1e-15
 
 
 @pytest.mark.parametrize("k", range(1, 31))
@@ -245,22 +237,19 @@ def test_posterior_means_and_variances_agree_with_exact_fractions(data):
         )
 
 
-def test_a_variance_far_below_the_squared_mean_is_accurate():
-    n = c = 1000
-    values = values_by_definition(8, Fraction(1))["pass@k"]
-    exact_mean, exact_variance = posterior_moments(n, c, (1.0, 1.0), values)
-    assert exact_variance / exact_mean**2 < 1e-30
-    value = variance(np.array([n]), np.array([c]), any_correct(8), (1.0, 1.0))[0]
-    assert value == pytest.approx(float(exact_variance), rel=1e-12)
-
-
-def test_a_variance_that_depends_on_the_smallest_credits_is_accurate():
-    """The last credit of AUC@64 is 1/8064, and it dominates the variance at c = n."""
-    n = c = 2000
-    values = values_by_definition(64, Fraction(1))["AUC@k"]
-    _, exact_variance = posterior_moments(n, c, (1.0, 1.0), values)
-    value = variance(np.array([n]), np.array([c]), area_under_pass(64), (1.0, 1.0))[0]
-    assert value == pytest.approx(float(exact_variance), rel=1e-12)
+@pytest.mark.parametrize(
+    ("n", "k", "name"),
+    [
+        (1000, 8, "pass@k"),  # The variance is below 1e-30 times the squared mean.
+        (2000, 64, "AUC@k"),  # The last credit, 1/8064, dominates the variance.
+    ],
+)
+def test_a_variance_at_c_equal_to_n_is_accurate(n, k, name):
+    prior, credit = (1.0, 1.0), credits_by_name(k, 1.0)[name]
+    mean, exact = posterior_moments(n, n, prior, values_by_definition(k, Fraction(1))[name])
+    assert name != "pass@k" or exact / mean**2 < 1e-30
+    value = variance(np.array([n]), np.array([n]), credit, prior)[0]
+    assert value == pytest.approx(float(exact), rel=1e-12)
 
 
 # --- Distributions and tables -----------------------------------------------------------
@@ -319,13 +308,7 @@ def test_too_few_samples_have_the_value_0(k, needed):
 def test_an_entry_in_the_family_is_all_that_a_new_score_needs(monkeypatch, interval):
     monkeypatch.setitem(PASS_FAMILY, "two@k", lambda k, tau, o: Score((at_least(k, 2),)))
     rows = [[1, 0, 1, 1], [1, 1, 0, 0], [0, 0, 1, 0], [1, 1, 1, 1]]
-    options: dict[str, Any] = {
-        "k": [1, 2],
-        "include": "two@k",
-        "confidence": 0.95,
-        "interval": interval,
-    }
-    result = gpassk(rows, **options)
+    result = gpassk(rows, k=[1, 2], include="two@k", confidence=0.95, interval=interval)
     assert (result["two@1"], result["two@1_lo"], result["two@1_hi"]) == (0, 0, 0)
     assert result["two@2"] == pytest.approx((3 / 6 + 1 / 6 + 0 + 1) / 4)
     assert at_k.plan(rows, "two@k", k=2, samples=4)["key"] == "two@2"

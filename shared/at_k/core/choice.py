@@ -1,7 +1,7 @@
 """The options of intervals, the rule of `interval="auto"`, and the choice of the method of limits.
 
-`interval_options` validates the parameters of a metric once, before any sample is checked.
-`method_of_auto` is the rule. There are M questions, U distinct rows of scores, and m columns.
+`interval_options` validates the parameters of a metric once, before any sample is checked. There
+are M questions, U distinct rows of scores, and m columns.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from .counts import BinaryCounts
 from .expected import pass_scores
 from .interval import UNIT_RANGE, IntervalMethod
 from .package import PACKAGE
-from .questions import QuestionIntervals, effective_clusters
+from .questions import QuestionIntervals, Ranges, effective_clusters
 from .rewards import Rewards, max_scores
 from .score import Score, ScoreKey, Scores
 
@@ -39,17 +39,15 @@ INTERVALS = ("posterior", "sampling", "hierarchical", "questions", "auto")
 def method_of_auto(has_prior: bool, has_clusters: bool, repeated: bool | None = None) -> str:
     """Return the name of the method that `interval="auto"` stands for.
 
-    It is "posterior" with a prior that is not uniform, and "questions" with clusters. Without them
-    it depends on the data of all questions, or of each group:
+    It is "posterior" with a prior that is not uniform, and "questions" with clusters. Otherwise:
 
     - If a question has two samples or more, it is "sampling", because the samples show how scores
       vary when the same questions are sampled again. "sampling" uses "hierarchical" for k > n.
-    - If each question has one sample, it is "questions", because only the differences between
-      questions show a variance. Scores with k > n have no estimate then. A single question shows no
-      variance, so the interval is the whole range of the score.
+    - If each question has one sample, it is "questions": only differences between questions show a
+      variance. Scores with k > n then have no estimate, and a single question has the whole range.
 
-    `repeated` is whether a question has two samples or more, or None if this is not known yet. The
-    result is then "auto" if it depends on the data.
+    `repeated` is whether a question of the run or group has two samples or more, or None if this is
+    not known yet. The result is then "auto" if it depends on the data.
     """
     if has_prior:
         return "posterior"
@@ -76,7 +74,7 @@ OVER_QUESTIONS = Weighting()
 class IntervalOptions:
     """How intervals are computed. The values are valid.
 
-    Args:
+    Attributes:
         confidence: the confidence of each interval, or None for no intervals.
         method: the name of the method; "auto" if it depends on the numbers of samples.
         is_named: whether the results name the method of each interval, as for interval="auto".
@@ -129,11 +127,11 @@ def interval_options(
     weighting: Weighting = OVER_QUESTIONS,
     anytime: bool = False,
 ) -> IntervalOptions:
-    """Validate parameters of a metric, and return them as the options of its intervals.
+    """Return the parameters of a metric for M questions as options of intervals.
 
-    `questions` is M, `known` are the names that `interval` can have, and `has_prior_outcomes` says
-    whether the metric was given R0. The metrics document the other parameters. A ValueError is
-    raised if one is invalid, or has no use without another, or if two contradict each other.
+    `known` are the names that `interval` can have, and `has_prior_outcomes` says whether the metric
+    was given R0. A ValueError is raised if a parameter is invalid, has no use without another, or
+    contradicts another.
     """
     prior, limits = check_prior(alpha0, beta0), check_bounds(bounds)
     check_flag("band", band)
@@ -143,26 +141,28 @@ def interval_options(
         confidence = check_confidence(confidence)
     else:
         _refuse_without_confidence(interval=interval, clusters=clusters, band=band, anytime=anytime)
-    has_prior, has_clusters = has_prior_outcomes or prior != (1, 1), clusters is not None
-    prior_name = "R0" if has_prior_outcomes else "alpha0, beta0"
-    method = method_of_auto(has_prior, has_clusters) if requested == "auto" else requested
-    is_named = requested == "auto"
+    prior_name = "alpha0, beta0" if prior != (1, 1) else ""
+    prior_name = "R0" if has_prior_outcomes else prior_name
+    method = requested
+    if requested == "auto":
+        method = method_of_auto(bool(prior_name), clusters is not None)
     uses_prior = f"interval='posterior' uses {prior_name}"
     has_two = "and interval='questions' uses clusters: leave out one of them."
     needs_data = (
         "anytime needs limits of the data alone, and interval is 'posterior': give "
         "interval='sampling' or 'questions', without a prior."
     )
-    contradictions = (  # two facts that exclude each other, and the message
-        (has_prior, method != "posterior", f"only {uses_prior}, and interval is {requested!r}."),
-        (has_prior and is_named, has_clusters, f"{uses_prior}, {has_two}"),
+    contradictions = (  # facts that exclude each other, and the message
+        (prior_name, method != "posterior", f"only {uses_prior}, and interval is {requested!r}."),
+        (prior_name, requested == "auto", clusters is not None, f"{uses_prior}, {has_two}"),
         (anytime, method == "posterior", needs_data),
         (anytime, band, "a band holds at one look: leave out band or anytime."),
     )
-    for fact, other, message in contradictions:
-        if fact and other:
+    for *facts, message in contradictions:
+        if all(facts):
             raise ValueError(message)
     index = check_clusters(clusters, method, questions, weighting.values)
+    is_named = requested == "auto"
     return IntervalOptions(
         confidence, method, is_named, index, weighting, prior, limits, band, anytime
     )
@@ -181,11 +181,10 @@ def _refuse_without_confidence(**for_limits: Any) -> None:
 def question_weighting(
     average: Any, question_weights: Any, groups: Any, questions: int
 ) -> Weighting:
-    """Validate the parameters of a metric about averages, and return them as a `Weighting`.
+    """Return the parameters of a metric about averages over M questions as a `Weighting`.
 
-    `questions` is M. For average="groups", the weights of each group are scaled to the sum 1. A
-    ValueError is raised if a parameter is invalid, if average="groups" comes without groups, or if
-    all weights of a group are 0.
+    For average="groups", the weights of each group are scaled to the sum 1. A ValueError is raised
+    if a parameter is invalid, if groups are missing, or if all weights of a group are 0.
     """
     over_groups = check_name("average", average, ("questions", "groups")) == "groups"
     if over_groups and groups is None:
@@ -243,7 +242,7 @@ def refuse_group_average_of_products(average: Any, scores: Mapping[ScoreKey, Sco
 class KnownClusters(list[str]):
     """Labels of clusters that a run was read with, although nobody asked for them.
 
-    The interval "questions" uses them. Everything else ignores them, where it refuses other labels.
+    Only the interval "questions" uses them. Others ignore them, and refuse labels that are given.
     """
 
     is_optional = True
@@ -254,9 +253,8 @@ def check_clusters(
 ) -> np.ndarray | None:
     """Return integer labels of the clusters of M questions, (M,), or None if `clusters` is None.
 
-    `weights` are those of the questions, or None if they are equal. A warning says if a few
-    clusters have most of the questions. A ValueError is raised if there are not M labels, or if
-    `interval`, the name of the method of limits, is neither "questions" nor "auto".
+    A warning says if a few clusters have most of the questions. A ValueError is raised if there are
+    not M labels, or if `interval`, the method of limits, is neither "questions" nor "auto".
     """
     if clusters is None:
         return None
@@ -293,12 +291,12 @@ def pass_limits(
     least_n = counts.n.min()
     # Limits at one k are compared with those at neighboring k, which may not be requested.
     with_others = with_neighbors(scores, int(least_n))
-    points = pass_scores(counts, with_others).with_unpooled_as_columns()
+    points = pass_scores(counts, with_others)
     # The largest score is that of a question with all samples correct.
     all_correct = BinaryCounts(np.array([least_n]), np.array([least_n]))
-    (most,) = pass_scores(all_correct, with_others).with_unpooled_as_columns().columns
+    (most,) = pass_scores(all_correct, with_others).columns
     most = np.where(np.abs(most - 1) < 1e-12, 1.0, most)  # 1 up to rounding is exactly 1
-    method = QuestionIntervals(points, (0.0, most), options.clusters, weights=options.weights)
+    method = limits_for_questions(points, "", options, (0.0, most))
     return pass_scores(counts, scores), CoherentIntervals(method, scores)
 
 
@@ -315,26 +313,23 @@ def max_limits(
     if options.confidence is None:
         return points, QuestionIntervals(points)
     least, most = np.clip(rewards.ranges, *options.bounds).T
-    ranges = least[:, None], most[:, None]
-    return points, QuestionIntervals(points, ranges, options.clusters, weights=options.weights)
+    return points, limits_for_questions(points, "", options, (least[:, None], most[:, None]))
 
 
 def limits_for_questions(
-    points: Scores,
-    name: str,
-    options: IntervalOptions,
-    score_range: tuple[float, float] = UNIT_RANGE,
+    points: Scores, name: str, options: IntervalOptions, score_range: Ranges = UNIT_RANGE
 ) -> IntervalMethod:
-    """Return the method of limits of scores for which only the method "questions" exists.
+    """Return the method "questions" of limits of scores from `score_range`.
 
-    `score_range` has the smallest and the largest possible score of a question. `name` is the name
-    of the scores in the ValueError that is raised if another method of limits is requested.
+    `name` is that of scores for which no other method exists, or "". A ValueError is raised if
+    another method is requested for these.
     """
-    if options.confidence is not None and options.method not in ("questions", "auto"):
+    if name and options.confidence is not None and options.method not in ("questions", "auto"):
         raise ValueError(
             f"{name} has limits for other questions only: give interval='questions', without a "
             f"prior, or leave {name} out of include."
         )
+    allow_one = bool(name) and options.is_named
     return QuestionIntervals(
-        points, score_range, options.clusters, options.is_named, weights=options.weights
+        points, score_range, options.clusters, allow_one, weights=options.weights
     )

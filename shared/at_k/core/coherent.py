@@ -5,16 +5,10 @@ is P(k, k), and G-Pass@k is P(k, r) with r = ceil(tau k). For every success rate
 
     P(j, 1) <= P(k, 1) and P(k, k) <= P(j, j) for j <= k,    P(k, s) <= P(k, r) for r <= s.
 
-If score A is never below score B, the lower limit of A is at least that of B, and the upper limit
-of B at most that of A. The limits at one k must not depend on which other k are requested. So they
-are always compared with the limits of the same neighbors:
-
-- For all scores, pass@j and pass^j at all j of `spread_of_k(n)`, for the smallest n of a question.
-  The limits of a k between two j are moved between those of the two j.
-- For G-Pass@k and maj@k, also P(k, s) at 1, k and the s of `spread_of_r(k)`.
-
-Scores of k > n are estimated by means of a prior. If their limits contradict those of k <= n, the
-limits of k > n move.
+If score A is never below score B, neither limit of A may be below that of B. The limits at one k
+must not depend on which other k are requested. So they are compared with those of neighbors: pass@j
+and pass^j at all j of `spread_of_k(n)`, for the smallest n of a question, and for scores between
+them also P(k, s) at 1, k and the s of `spread_of_r(k)`. Where k > n, only the limits of k > n move.
 """
 
 from __future__ import annotations
@@ -68,8 +62,8 @@ def spread_of_r(k: int) -> list[int]:
 def with_neighbors(scores: Mapping[ScoreKey, Score], least: int) -> dict[ScoreKey, Score]:
     """Return the scores with k <= `least` by their keys, and their neighbors by their events.
 
-    `least` is the smallest number of samples of a question. Neighbors are left out if `least` is
-    above 10,000, or if no score is the probability of an event.
+    There are no neighbors if `least`, the smallest number of samples of a question, is above
+    10,000, or if no score is the probability of an event.
     """
     result = {key: score for key, score in scores.items() if len(score.terms[0]) <= least}
     events = _events_by_key(scores).values()
@@ -85,10 +79,7 @@ Limits = tuple[float, float]
 
 
 class _Ladder:
-    """The limits of an ascending sequence of scores, moved so that neither limit ever falls.
-
-    `limits` has the limits of each score by its position in the sequence, its rung.
-    """
+    """The limits of an ascending sequence of scores by their rungs, moved so that they ascend."""
 
     def __init__(self, limits: Mapping[int, Limits]):
         self._rungs = sorted(limits)
@@ -116,8 +107,7 @@ def _rung(event: Event) -> int:
 def _ladder_over_r(limits: Mapping[Event, Limits], over_k: _Ladder, k: int) -> _Ladder:
     """Return the ladder of P(k, r) over r at one k. The rung of r is -r, because P(k, r) falls.
 
-    `limits` are those of the neighbors. They are moved over k at r = 1 and r = k, and clipped to
-    these at other r.
+    Limits are moved over k at r = 1 and r = k, and clipped to these at other r.
     """
     by_rung = {-event.r: pair for event, pair in limits.items() if event.k == k}
     for rung in by_rung.keys() & {-1, -k}:
@@ -131,9 +121,7 @@ def _ladder_over_r(limits: Mapping[Event, Limits], over_k: _Ladder, k: int) -> _
 class CoherentIntervals(DerivedIntervals):
     """The intervals of another method, with limits moved into the order of the scores.
 
-    Args:
-        method: computes the intervals of the scores and of their neighbors.
-        scores: the scores by their keys, without the neighbors.
+    The other method also computes the intervals of the neighbors, which `scores` lacks.
     """
 
     def __init__(self, method: IntervalMethod, scores: Mapping[ScoreKey, Score]):
@@ -143,13 +131,7 @@ class CoherentIntervals(DerivedIntervals):
 
     def intervals(self, questions: np.ndarray, confidence: float) -> dict[ScoreKey, Interval]:
         """Return the interval of each requested score over these questions."""
-        return self._ordered(self._method.intervals(questions, confidence))
-
-    def _ordered(self, intervals: dict[ScoreKey, Interval]) -> dict[ScoreKey, Interval]:
-        """Return the intervals of the requested scores, with limits in the order of the scores.
-
-        `intervals` has an interval for each score by its key, and for each neighbor by its event.
-        """
+        intervals = self._method.intervals(questions, confidence)
         result = {key: intervals[key] for key in self._keys if key in intervals}
         limits = {
             event: (interval.lo, interval.hi)

@@ -32,17 +32,16 @@ from .credits import (
     included_scores,
     is_included,
 )
-from .interval import UNIT_RANGE, IntervalMethod
+from .interval import IntervalMethod
 from .package import PACKAGE
 from .posterior import PosteriorIntervals
-from .questions import QuestionIntervals
 from .report import SharedOptions
 from .rewards import (
     are_real_rewards,
-    bayes_moments,
     category_rewards,
     check_prior_outcomes,
     check_rewards,
+    moments_by_key,
     real_rewards,
 )
 from .samples import n_in_keys, require_binary, require_categories, require_shares, warn_of_stopping
@@ -186,7 +185,8 @@ def bayes_at_n_results(
         points, method = max_limits(real_rewards(outcomes), ks, options)
     else:
         rewards = category_rewards(outcomes, rewards_of_categories, prior)
-        moments = bayes_moments(rewards, *ks)
+        both = rewards.posterior(), rewards.average()
+        moments = moments_by_key(rewards, dict(zip(ks, both, strict=True)))
         points = Scores(moments.keys, moments.inverse, moments.mean)
         if common.interval is None or options.method == "posterior":
             # The posterior defines Bayes@N, so it is the default. Results name it only if given.
@@ -363,8 +363,7 @@ def cons_at_k_results(
     checked = questions.check(checking)
     warn_of_stopping(checked.outcomes)
     consensus = Consensus.from_checked(checked, requested, merge_right, "vote@k" in metrics)
-    values = consensus.values()
-    sizes: dict[ScoreId, Any] = {}
+    values, sizes = consensus.values(), {}
     if vote_weights is not None:
         for k_in_key, size in consensus.ks.items():
             sizes[ScoreId("weighted_vote@k", k_in_key)] = consensus.sizes(size)
@@ -376,9 +375,7 @@ def cons_at_k_results(
                 del scores[score_id]
     columns = np.array([*values.values()]).reshape(len(values), len(questions)).T
     points = Scores(one_column_each(values), np.arange(len(questions)), columns)
-    method: IntervalMethod = QuestionIntervals(
-        points, UNIT_RANGE, options.clusters, weights=options.weights
-    )
+    method = limits_for_questions(points, "", options)
     if options.confidence is not None and options.method != "questions":
         method = PACKAGE.rooms.consensus_limits(consensus, options)
     if sizes:

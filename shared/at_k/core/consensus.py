@@ -1,8 +1,8 @@
 """The scores of cons_at_k: cons@k, avg@n, pass@k, maj@k, vote@k, and mean shares of correctness.
 
-The first four depend on a question only through its counts: n samples, c of them correct. cons@k is
-1 if more than k/2 of all n samples are correct, otherwise 0. The module `votes` computes vote@k.
-There are M questions, and U distinct pairs (n, c).
+The first four depend on counts only: n samples of a question, c of them correct. cons@k is 1 if
+more than k/2 of all n samples are correct, otherwise 0. There are M questions, and U distinct pairs
+(n, c).
 """
 
 from __future__ import annotations
@@ -32,15 +32,13 @@ class Consensus:
 
     Attributes:
         shares: outcomes from 0 to 1, the shares of correctness of samples.
-        correct: outcomes that are True if the share of a sample is above 1/2.
-        counts: numbers of samples and of correct samples.
+        counts: numbers of samples, and of those whose share is above 1/2.
         ks: a dict from the k in the key of a score to its k. If scores use all n samples of each
             question, the first is n, or "n" if it differs between questions, and the second None.
         votes: the counts of answers of each question; None without answers or without vote@k.
     """
 
     shares: Samples
-    correct: Samples
     counts: BinaryCounts
     ks: Mapping[int | str, int | None]
     votes: Sequence[AnswerCounts] | None = None
@@ -49,15 +47,10 @@ class Consensus:
     def from_checked(
         cls, checked: Checked, ks: Sequence[int] | None, merge_right: bool, with_votes: bool
     ) -> Consensus:
-        """Return the data for the scores of checked samples.
+        """Return the data for the scores of checked samples at each of `ks`, or k = n for None.
 
-        A ValueError is raised if a k exceeds the number of scored samples of a question.
-
-        Args:
-            checked: the outcomes, and the answers if there are any.
-            ks: the requested k, or None for k = n.
-            merge_right: whether all correct answers to a question count as one answer in votes.
-            with_votes: whether vote@k is included.
+        If `merge_right`, all correct answers to a question count as one in votes. A ValueError is
+        raised if a k exceeds the number of scored samples of a question.
         """
         correct = more_than_half(checked.outcomes)
         counts = correct.counts
@@ -67,11 +60,11 @@ class Consensus:
         if checked.answers is not None and with_votes:
             votes = count_answers(correct, checked.answers, merge_right)
         all_samples = {n_in_keys(counts.n): None}
-        return cls(checked.outcomes, correct, counts, k_by_key or all_samples, votes)
+        return cls(checked.outcomes, counts, k_by_key or all_samples, votes)
 
     @property
     def n(self) -> int | str:
-        """Return the number of samples in keys such as "avg@8", or "n" if it differs."""
+        """Return the N in keys such as "avg@8", or "n" if it differs between questions."""
         return n_in_keys(self.counts.n)
 
     def sizes(self, k: int | None) -> int | np.ndarray:
@@ -84,7 +77,7 @@ class Consensus:
         return self.shares.values.dtype.kind == "f"
 
     def count_scores(self) -> dict[ScoreId, CountScore]:
-        """Return a dict of functions that compute cons@k, avg@n, pass@k and maj@k from n and c."""
+        """Return functions that compute cons@k, avg@n, pass@k and maj@k from n and c."""
         scores: dict[ScoreId, CountScore] = {
             ScoreId("cons@k", k_in_key): partial(_has_majority, k)
             for k_in_key, k in self.ks.items()
@@ -96,7 +89,7 @@ class Consensus:
         return scores
 
     def values(self) -> dict[ScoreId, np.ndarray]:
-        """Return a dict from each score to its values for the questions, (M,)."""
+        """Return the values of each score for the questions, (M,)."""
         counts = self.counts
         values = {
             key: score(*counts.unique)[counts.inverse] for key, score in self.count_scores().items()
@@ -117,10 +110,7 @@ def _has_majority(k: int | None, n: np.ndarray, c: np.ndarray) -> np.ndarray:
 def _expected_credit(
     credits: Callable[[int], Credits], k: int | None, n: np.ndarray, c: np.ndarray
 ) -> np.ndarray:
-    """Return the mean credit of subsets of k of n samples, c of them correct, for each pair, (U,).
-
-    `credits` returns the credits of the score at a k. If `k` is None, k is n.
-    """
+    """Return the mean credit of subsets of k of n samples, (U,). If `k` is None, k is n."""
     result = np.empty(len(n))
     for size, rows in rows_by_k(k, n):
         result[rows] = expected_credits(n[rows], c[rows], [credits(size)])[:, 0]
@@ -128,10 +118,7 @@ def _expected_credit(
 
 
 def rows_by_k(k: int | None, n: np.ndarray) -> Iterator[tuple[int, np.ndarray]]:
-    """Yield each distinct k, ascending, and the indices of its rows.
-
-    `k` is that of all rows; or it is None, and the k of each row is its entry of `n`, (U,).
-    """
+    """Yield each distinct k, ascending, and the indices of its rows. None stands for k = n."""
     ks = n if k is None else np.full(len(n), k)
     for size in sorted({*ks.tolist()}):
         yield size, np.flatnonzero(ks == size)

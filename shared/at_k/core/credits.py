@@ -1,15 +1,11 @@
 """Scores of the pass@k family, each defined by the credits of its correct samples.
 
-Take k samples of a question. A score rewards them by how many are correct: the r-th correct
-sample adds the credit w_r >= 0, so j correct samples have the value w_1 + .. + w_j. The score
-of the question is the expected value,
+Take k samples of a question. The r-th correct sample among them adds the credit w_r >= 0, and the
+score of the question is the expected sum,
 
-    S_w = sum over r of  w_r x P(at least r of k samples are correct).
+    S_w = sum over r of  w_r x P(at least r of k samples are correct),
 
-pass@k puts all credit on r = 1 and pass^k on r = k; the other scores lie between them. S_w is
-the threshold spectrum of the paper "Geom@k: Stable Evaluation and Fast Rank Recovery for LLM
-Reasoning", which also defines the geometric combinations below. `expected.expected_credits`
-computes the expected values.
+the threshold spectrum of "Geom@k: Stable Evaluation and Fast Rank Recovery for LLM Reasoning".
 """
 
 from __future__ import annotations
@@ -31,9 +27,9 @@ Credits = tuple[float, ...]
 
 
 def at_least(k: int, needed: int) -> Credits:
-    """Return the credits of a score that is 1 if at least `needed` of k samples are correct.
+    """Return the credits of a score that is 1 if at least `needed` of k samples are correct, or 0.
 
-    Otherwise the score is 0. All credits are 0 if k < needed.
+    All credits are 0 if k < needed.
     """
     return ((0.0,) * (needed - 1) + (1.0,) + (0.0,) * (k - needed))[:k]
 
@@ -90,10 +86,9 @@ def check_thresholds(thresholds) -> list[float]:
 def above_half(k: int) -> Credits:
     """Return the credits of mG-Pass@k: 2/k for each correct sample beyond ceil(k/2), otherwise 0.
 
-    So mG-Pass@k is 2/k times the sum of P(at least i of k samples are correct) over
-    i = ceil(k/2) + 1 .. k. This is the definition of Liu et al. (2024, arXiv:2412.13147), a Riemann
-    sum for twice the area under G-Pass@k_tau from tau = 1/2 to 1. It equals the area for even k.
-    For odd k it is smaller: if all samples are correct, it is (k-1)/k, and not 1.
+    It is a Riemann sum for twice the area under G-Pass@k_tau from tau = 1/2 to 1, and equal to it
+    for even k. For odd k it is smaller: if all samples are correct, it is (k-1)/k, and not 1.
+    Source: Liu et al. 2024, arXiv:2412.13147.
     """
     half = -(-k // 2)
     return (0.0,) * half + (2 / k,) * (k - half)
@@ -183,13 +178,9 @@ def _product(credits: tuple[Credits, ...], powers: tuple[float, ...], pooled: bo
 
 
 class ScoreOptions(NamedTuple):
-    """The parameters of scores other than k. The values are valid.
+    """The parameters of scores other than k, by default those of gpassk. The values are valid.
 
-    Attributes:
-        thresholds: the thresholds of G-Pass@k.
-        lam: the power of pass@k in GeoSpectrum@k.
-        weights: the weights of the threshold spectrum, or None for those of mG-Pass@k.
-        powers: the powers of pass@k and pass^k in Geom@k and Geom_ds@k.
+    `powers` are those of pass@k and pass^k in Geom@k and Geom_ds@k.
     """
 
     thresholds: Sequence[float] = (0.25, 0.5, 0.75, 1.0)
@@ -219,11 +210,11 @@ Only G-Pass@k uses the threshold tau.
 def build_scores(
     requested: Iterable[ScoreId], ks: Sequence[int], options: ScoreOptions
 ) -> dict[ScoreId, Score]:
-    """Return a dict of the requested scores by their ids. Their terms are credits.
+    """Return the requested scores by their ids. Their terms are credits.
 
     An id without k is built at every k of `ks`, and "G-Pass@k" without tau at every threshold. A
-    ValueError is raised if there are several k, and the sum of k over all scores exceeds 20
-    million, because time and memory grow with this sum.
+    ValueError is raised if the sum of several k over all scores exceeds 20 million, because time
+    and memory grow with this sum.
     """
     ids = [
         (name, k, tau)
@@ -253,16 +244,11 @@ def included_scores(
 ) -> tuple[list[ScoreId], list[int] | None]:
     """Return the ids of the scores that `include` lists, and a list of the k.
 
-    The list is that of `k`, or by default has the k of all keys. It is None if there are none, so
-    that the caller takes its default. A ValueError is raised if an entry is neither a name nor a
-    key, or if `k` lacks the k of a key.
-
-    Args:
-        include: names, such as "pass@k", and keys, such as "pass@4", which are scores at one k.
-        k: one or more k, or None.
-        known: the names that are valid.
-        metrics: a dict from each name that is not the `metric` of its `ScoreId` to that `metric`.
-        parameter: the name of the parameter `include` in messages.
+    `include` has names, such as "pass@k", and keys, such as "pass@4", which are scores at one k.
+    The k are those of `k`, or by default those of all keys; None if there are none. `known` are the
+    valid names, `metrics` the `metric` of each name that differs from it, and `parameter` is the
+    name of `include` in messages. A ValueError is raised for another entry, or if `k` lacks the k
+    of a key.
     """
     ks, ks_of_keys, included = check_ks(k), [], []
     for entry in as_list(parameter, include):
@@ -280,10 +266,7 @@ def included_scores(
 
 
 def _score_of_key(entry: Any, known: Collection[str]) -> ScoreId | None:
-    """Return the id of the score with a key such as "G-Pass@4_0.5"; None if the entry is no key.
-
-    `known` are the names of scores. A ValueError is raised if tau in the key is not from 0 to 1.
-    """
+    """Return the id of the score with a key such as "G-Pass@4_0.5"; None if the entry is no key."""
     score = read_score(entry) if isinstance(entry, str) else ScoreId("")
     # The n of avg@n is the number of samples, which a key cannot choose.
     if score.metric not in known or not isinstance(score.k, int) or score.metric.endswith("N"):

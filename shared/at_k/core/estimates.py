@@ -1,7 +1,7 @@
 """Estimates of scores, and the flat dict of `compute`.
 
-The fields of an `Estimate` become entries of the dict with keys such as "topic/G-Pass@4_0.5_lo".
-Only `as_dict` makes these keys. Code that shows results uses the fields (see `at_k.results`).
+Only `as_dict` makes keys such as "topic/G-Pass@4_0.5_lo". Code that shows results uses the fields
+of an `Estimate` (see `at_k.results`).
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class Estimate(NamedTuple):
     @property
     def key(self) -> str:
         """Return the key of the score without the group, such as "G-Pass@4_0.5"."""
-        return ScoreId(self.metric, self.k, self.tau).key
+        return self.score_id.key
 
     @property
     def full_key(self) -> str:
@@ -63,29 +63,32 @@ class Estimate(NamedTuple):
 def as_dict(
     estimates: Sequence[Estimate], safe: bool = False, others: Mapping[str, Any] | None = None
 ) -> dict[str, Any]:
-    """Return the flat dict of `compute`, with the score, interval and band of each estimate.
+    """Return the flat dict of `compute`, with each estimate in order, and `others` at the end.
 
-    Args:
-        estimates: the estimates. The entries of the dict have the same order.
-        safe: whether the keys are names that every logger takes, and the values numbers only. Two
-            groups with the same safe name raise a ValueError.
-        others: further entries, which are added at the end of the dict.
+    If `safe`, the keys are names that every logger takes, and the values numbers only. Two groups
+    with the same safe name raise a ValueError.
     """
     groups = [*dict.fromkeys(x.group for x in estimates if x.group is not None)]
-    prefixes = safe_prefixes(groups) if safe else {group: f"{group}/" for group in groups}
+    prefixes: dict[str | None, str] = {group: f"{group}/" for group in groups}
+    if safe:
+        prefixes = safe_prefixes(groups)
     result: dict[str, Any] = {}
     for estimate in estimates:
         name = safe_name(estimate.score_id) if safe else estimate.key
-        if estimate.group is not None:
-            name = prefixes[estimate.group] + name
+        name = prefixes.get(estimate.group, "") + name
         result[name] = estimate.score
-        fields = {} if estimate.interval is None else estimate.interval._asdict()
-        if estimate.band is not None:
-            fields["band_lo"], fields["band_hi"] = estimate.band
-        for field, value in fields.items():
-            if value is not None and not (safe and field == "interval"):
+        for field, value in _requested_fields(estimate).items():
+            if not (safe and field == "interval"):
                 result[f"{name}_{field}"] = value
     return result | dict(others or {})
+
+
+def _requested_fields(estimate: Estimate) -> dict[str, Any]:
+    """Return the fields of the interval and the band of an estimate that are not None."""
+    fields = {} if estimate.interval is None else estimate.interval._asdict()
+    if estimate.band is not None:
+        fields["band_lo"], fields["band_hi"] = estimate.band
+    return {field: value for field, value in fields.items() if value is not None}
 
 
 def safe_name(score: ScoreId) -> str:
@@ -98,7 +101,7 @@ def safe_name(score: ScoreId) -> str:
     return _with_underscores(name if score.tau is None else f"{name}_tau_{score.tau}").lower()
 
 
-def safe_prefixes(labels: Sequence[str]) -> dict[str, str]:
+def safe_prefixes(labels: Sequence[str]) -> dict[str | None, str]:
     """Return a dict from the label of each group to the prefix of its names with keys="safe".
 
     Raises a ValueError if two labels have the same safe name.

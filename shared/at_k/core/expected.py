@@ -1,19 +1,13 @@
-"""Scores of the pass@k family: expected credits of k of the n samples of a question.
+"""Expected credits of k of the n samples of a question, which estimate the scores of k new samples.
 
-Choose k of the n samples, c of which are correct, without replacement. The number j of correct ones
-among the k is hypergeometric,
+Draw k of n samples, c of which are correct. The number j of correct ones is hypergeometric,
 
     P(j) = C(c, j) C(n - c, k - j) / C(n, k).
 
-The j-th correct sample adds a credit w_j (see `credits`). The expected sum of credits is an
-unbiased estimate of the score of k new samples.
-
 For n up to 128 a probability is a quotient of two integers, and only the quotient is rounded. For
-larger n the probabilities are products of the ratios P(j + 1) / P(j), from the mode outwards. No
-number is subtracted from one of similar size, so 13 digits are correct for n = 10,000. Logarithms
-of gamma functions would give 11.
-
-U is the number of distinct pairs (n, c), and m the number of vectors of credits.
+larger n it is a product of ratios P(j + 1) / P(j), from the mode outwards: 13 digits are correct
+for n = 10,000, where logarithms of gamma functions would give 11. There are U distinct pairs (n, c)
+and m vectors of credits.
 """
 
 from __future__ import annotations
@@ -26,7 +20,7 @@ import numpy as np
 
 from .counts import BinaryCounts, one_size
 from .credits import Credits, all_correct, any_correct
-from .score import Score, ScoreKey, Scores, number_terms
+from .score import Score, ScoreKey, Scores, number_terms, with_product_columns
 
 _MOST_EXACT = 128  # Up to this n, probabilities are quotients of integers.
 _CELLS_AT_ONCE = 1 << 18  # so many probabilities are computed at once, to bound memory
@@ -34,17 +28,15 @@ _CELLS_AT_ONCE = 1 << 18  # so many probabilities are computed at once, to bound
 
 def pass_scores(counts: BinaryCounts, scores: Mapping[ScoreKey, Score]) -> Scores:
     """Return unbiased estimates of scores whose terms are credits. No k may exceed any n."""
-    credits, keys = number_terms(scores)
-    return Scores(keys, counts.inverse, expected_credits(*counts.unique, credits))
+    credits, numbered = number_terms(scores)
+    keys, columns = with_product_columns(numbered, expected_credits(*counts.unique, credits))
+    return Scores(keys, counts.inverse, columns)
 
 
 def expected_credits(n: np.ndarray, c: np.ndarray, credits: Sequence[Credits]) -> np.ndarray:
-    """Return the expected sum of credits of k random ones of n samples for m vectors, (U, m).
+    """Return the expected sum of credits of k of n samples, c of them correct, (U, m).
 
-    Args:
-        n: (U,) number of samples.
-        c: (U,) number of correct samples.
-        credits: vectors of credits. The length of a vector is its k, which must not exceed any n.
+    `n` and `c` are (U,). The length of a vector of credits is its k, which may not exceed any n.
     """
     result = np.zeros((len(c), len(credits)))
     size = one_size(n)
@@ -133,8 +125,6 @@ def chance_of_rank(n: int, k: int) -> np.ndarray:
 
 def _tails(n: np.ndarray, c: np.ndarray, k: int) -> np.ndarray:
     """Return P(at least r of k samples are correct) for r = 1 .. k, (U, k), from (U,) n and c."""
-    if (n == k).all():
-        return (c[:, None] > np.arange(k)).astype(float)
     tails, is_small = np.empty((len(n), k)), n <= _MOST_EXACT
     for rows, tails_of in ((is_small, _exact_tails), (~is_small, _tails_by_ratios)):
         if rows.any():
@@ -161,11 +151,7 @@ def _binomials(most: int, k: int) -> np.ndarray:
 
 
 def _tails_by_ratios(n: np.ndarray, c: np.ndarray, k: int) -> np.ndarray:
-    """Return the results of `_tails` from the ratios of successive probabilities P(j).
-
-    P(j) is computed relative to P(mode): upwards from the mode as a product of the ratios
-    P(j + 1) / P(j), and downwards as a product of their reciprocals.
-    """
+    """Return the results of `_tails` from the ratios of successive probabilities P(j)."""
     n, c = n[:, None], c[:, None]
     mode = np.clip(np.rint(k * (c / n)), np.maximum(0, k - (n - c)), np.minimum(c, k))
     # At more than 20 sqrt(k) from the mean, probabilities are below exp(-800), which is 0 in floats
@@ -173,17 +159,26 @@ def _tails_by_ratios(n: np.ndarray, c: np.ndarray, k: int) -> np.ndarray:
     reach = 20 * math.sqrt(k) + 1
     first, last = max(0, int(mode.min() - reach)), min(k, int(mode.max() + reach))
     j = np.arange(first, last)
-    # The ratio is numerator / denominator. These are 0 where P(j + 1) and P(j) are 0.
-    numerator = (k - j) * np.maximum(c - j, 0.0)
-    denominator = (j + 1) * np.maximum(n - c - k + j + 1, 0.0)
-    is_above = j >= mode
-    upwards = np.where(is_above, numerator / np.where(is_above, denominator, 1), 1)
-    downwards = np.where(is_above, 1, denominator / np.where(is_above, 1, numerator))
-    relative = np.ones((len(n), len(j) + 1))  # P(j) / P(mode) for j = first .. last
-    relative[:, 1:] *= np.cumprod(upwards, axis=1)
-    relative[:, :-1] *= np.cumprod(downwards[:, ::-1], axis=1)[:, ::-1]
+    gain, loss = (k - j) * np.maximum(c - j, 0.0), (j + 1) * np.maximum(n - c - k + j + 1, 0.0)
+    relative = relative_to_mode(gain, loss, mode - first)
     sums = np.cumsum(relative[:, ::-1], axis=1)[:, ::-1]  # over all values from j to `last`
     tails = np.zeros((len(n), k))
     tails[:, :first] = 1.0
     tails[:, first:last] = sums[:, 1:] / sums[:, :1]
     return tails
+
+
+def relative_to_mode(gain: np.ndarray, loss: np.ndarray, mode: np.ndarray) -> np.ndarray:
+    """Return P(j) / P(mode) for j = 0 .. k, (U, k + 1), where P(j + 1) / P(j) = gain / loss.
+
+    `gain` and `loss` are (U, k), and `mode` is (U, 1).
+    """
+    # Ratios are taken in the direction away from the mode, where they are at most about 1, so that
+    # no product overflows.
+    is_above = np.arange(gain.shape[1]) >= mode
+    up = np.divide(gain, loss, out=(~is_above).astype(float), where=is_above & (loss > 0))
+    down = np.divide(loss, gain, out=is_above.astype(float), where=~is_above & (gain > 0))
+    result = np.ones((len(gain), gain.shape[1] + 1))
+    result[:, 1:] = np.cumprod(up, axis=1)
+    result[:, :-1] *= np.cumprod(down[:, ::-1], axis=1)[:, ::-1]
+    return result

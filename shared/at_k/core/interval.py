@@ -15,10 +15,7 @@ UNIT_RANGE = (0.0, 1.0)  # the range of a score that is a probability or a share
 
 
 class Interval(NamedTuple):
-    """The center, standard deviation, lower and upper limit, and method of an interval.
-
-    The numbers are floats, or (B,) arrays. A field is None if it was not requested or not known.
-    """
+    """The center, standard deviation, limits and method of an interval; None where not known."""
 
     mu: Any = None
     sigma: Any = None
@@ -60,21 +57,18 @@ class IntervalMethod(abc.ABC):
 
 
 class DerivedIntervals(IntervalMethod):
-    """Base class of methods that change the intervals of another method."""
+    """Base class of methods that change the intervals of another method, and nothing else."""
 
     def __init__(self, method: IntervalMethod):
         self._method = method
 
     def problem(self, questions: np.ndarray) -> str | None:
-        """Return why the other method has no interval for these questions, or None."""
         return self._method.problem(questions)
 
     def unidentified(self, questions: np.ndarray) -> Collection[ScoreKey]:
-        """Return the keys of scores that the other method cannot estimate from these questions."""
         return self._method.unidentified(questions)
 
     def covariance(self, questions: np.ndarray, keys: Sequence[ScoreKey]) -> np.ndarray:
-        """Return the covariance that the other method returns, (m, m)."""
         return self._method.covariance(questions, keys)
 
 

@@ -1,8 +1,7 @@
-"""The posterior interval: the normal approximation around a posterior mean.
+"""The posterior interval mu -+ z sigma, clipped to bounds (Hariri et al. 2026, arXiv:2510.04265).
 
-Questions are independent in the posterior, so the variance of the mean over questions follows from
-the variance of each. This mean is approximately normal, and the interval is mu -+ z sigma, clipped
-to the bounds (Hariri et al. 2026, arXiv:2510.04265).
+Questions are independent in the posterior, so the variance of their mean follows from the variance
+of each. The mean is approximately normal.
 """
 
 from __future__ import annotations
@@ -17,13 +16,9 @@ from .score import Moments, ScoreKey
 
 
 class PosteriorIntervals(IntervalMethod):
-    """Intervals mu -+ z sigma from posterior moments.
+    """Intervals mu -+ z sigma from posterior moments, with limits clipped to `bounds`, (lo, hi).
 
-    Args:
-        moments: the posterior moments of the scores of each question.
-        bounds: (lo, hi) to which the limits are clipped.
-        name: the name of the method in the results, or None for no name.
-        weights: (M,) weights of the M questions, or None if they are equal.
+    `name` is that of the method in results, or None, and `weights` those of the M questions.
     """
 
     def __init__(

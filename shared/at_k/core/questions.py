@@ -1,53 +1,42 @@
 """Intervals for other questions like these, in closed form.
 
 The mean u of M scores in [0, 1] has the estimated variance v. A proportion of N independent trials
-has the same variance for N = u (1 - u) / v, the effective number of trials, and the interval of u
-is Wilson's (1927) for that proportion, with the quantile z of Student's t in place of the normal
-one:
+has the same variance for N = u (1 - u) / v, the effective number of trials. Its interval is
+Wilson's (1927), with the quantile z of Student's t in place of the normal one:
 
     (u + z^2 / 2N -+ z sqrt(u (1 - u) / N + z^2 / 4N^2)) / (1 + z^2 / N).
 
-It stays inside the range of the scores. Scores in another range are scaled to it.
+Scores in another range are scaled to [0, 1], so limits stay inside of their range.
 
 *Clusters.* Questions of one cluster, such as those about one text, are correlated. Leave out each
-cluster in turn: with D_g the sum over cluster g of its n_g deviations from u,
+of G clusters in turn: with D_g the sum over cluster g of its n_g deviations from u,
 
-    v = (G - 1) / G x the sum over the G clusters of (D_g / (M - n_g))^2,
+    v = (G - 1) / G x the sum over g of (D_g / (M - n_g))^2,
 
-the jackknife, which is not too small where clusters differ in size (MacKinnon, Nielsen & Webb 2023,
-J. Econometrics 232, 272). For single questions it is the sample variance divided by M. The degrees
-of freedom are those of the effective number of clusters, G* = M^2 / sum of n_g^2 (Kish 1965), less
-1 but at least 1.
+the jackknife (MacKinnon, Nielsen & Webb 2023, J. Econometrics 232, 272). z has G* - 1 degrees of
+freedom, at least 1, for the effective number of clusters G* = M^2 / sum of n_g^2 (Kish 1965).
+The jackknife hardly shows that small clusters differ. So v is at least the variance of a model in
+which clusters of all sizes vary alike, b / G* + w / M, with the variances b between and w within
+clusters of an analysis of variance, times (t / z)^2 for the quantile t with G - 1 degrees.
 
-The jackknife depends on the largest clusters, and hardly shows that small ones differ. So v has a
-least value, the variance of a model in which clusters of all sizes vary alike. With the variances
-b between clusters and w within them, which an analysis of variance gives, it is
+*Weights.* u is a weighted mean, D_g a sum of weighted deviations, and n_g and M are sums of
+weights. Without clusters, (sum w)^2 / sum w^2 takes the place of G and M. A mean over groups gives
+a question of a group of size n the weight 1 / n.
 
-    (b / G* + w / M) (t / z)^2,
+*What M questions cannot show.* Their effective number M* is M divided by the factor by which
+clusters increase the variance, but at least G*.
 
-with the quantile t for G - 1 degrees of freedom in place of z. For equal sizes it is v.
+- An eighth of an event, 1 / (8 M*), is added to the variance of one question, M* v, and to its
+  largest value, u (1 - u), because M* observations cannot show rarer events.
+- M questions miss a kind of questions that is a share 1 - r of all with the probability r^M, which
+  is alpha / 2 for r = (alpha / 2)^(1 / M). So the lower limit is at most u r, and the upper limit
+  at least 1 - (1 - u) r. With clusters, G takes the place of M.
+- Near a limit of the range, the score is a sum of rare events of the size v / u. Below four events,
+  the interval extends at least to Garwood's exact limit for a Poisson number of them (1936,
+  Biometrika 28, 437; Brown, Cai & DasGupta 2001, Statistical Science 16, 101).
 
-*Weights.* With weights w, u is the weighted mean, D_g is a sum of weighted deviations, n_g and M
-are sums of weights, and the effective number of questions without clusters is (sum w)^2 / sum w^2.
-A mean over groups gives a question of a group of size n the weight 1 / n. Other questions may
-belong to other groups, so the interval is wider than one for fixed groups.
-
-*What M questions cannot show.* Their effective number is M* = M divided by the factor by which
-clusters increase the variance, but at least G*; without clusters it is M.
-
-- The variance of one question is M* v, and at most u (1 - u). 1 / (8 M*), an eighth of an event, is
-  added to both, because M* observations cannot show rarer events.
-- A kind of questions that is a share 1 - r of all is missed by M questions with the probability
-  r^M. With alpha / 2 for it, r = (alpha / 2)^(1 / M), and such questions may have any score. So the
-  lower limit is at most u r, and the upper limit at least 1 - (1 - u) r. All questions of a cluster
-  may be of one kind, so with clusters G takes the place of M.
-- Near a limit of the range the score is a sum of rare events. If their number is Poisson, each has
-  the size v / u. Below four events the interval extends at least to Garwood's exact limit (1936,
-  Biometrika 28, 437), as in Brown, Cai & DasGupta (2001, Statistical Science 16, 101).
-
-In the code, M is the number of questions, G that of clusters, m that of columns of scores, and U
-that of distinct rows of scores. alpha is 1 - confidence. Clusters, weights and multiplicities are
-None for clusters of one question and equal weights.
+There are m columns of scores with U distinct rows, and alpha is 1 - confidence. Clusters, weights
+and multiplicities are None for clusters of one question and equal weights.
 """
 
 from __future__ import annotations
@@ -154,13 +143,9 @@ def means_of_questions(
     variance_without = np.sum(cluster_errors(columns, clusters=None, weights=weights) ** 2, axis=0)
     np.divide(np.diag(covariance), variance_without, out=factor, where=variance_without > 0)
     effective_questions = np.clip(questions / np.maximum(factor, 1.0), effective, questions)
+    homogeneous = _homogeneous_variance(columns, clusters, weights)
     return MeansOfQuestions(
-        mean,
-        covariance,
-        effective_questions,
-        len(errors),
-        effective,
-        _homogeneous_variance(columns, clusters, weights),
+        mean, covariance, effective_questions, len(errors), effective, homogeneous
     )
 
 
@@ -173,23 +158,38 @@ def _deviations(columns: np.ndarray, weights: np.ndarray) -> np.ndarray:
     return from_first - np.average(from_first, 0, weights)
 
 
+def _cluster_sizes(
+    clusters: np.ndarray | None, questions: int, weights: np.ndarray | None
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return (index, weights, sizes): of M questions, (M,) both, and of their G clusters, (G,).
+
+    `index` is the cluster of each question, and the size of a cluster is its sum of weights.
+    """
+    weights = np.ones(questions) if weights is None else weights
+    if clusters is None:
+        return np.arange(questions), weights, weights
+    index = UniqueIntegers(clusters, int(clusters.max())).inverse
+    return index, weights, np.bincount(index, weights)
+
+
+def _sums_by_cluster(index: np.ndarray, columns: np.ndarray) -> np.ndarray:
+    """Return the sums of (M, m) columns over the questions of each cluster, (G, m)."""
+    return np.array([np.bincount(index, column) for column in columns.T]).T
+
+
 def _homogeneous_variance(
     columns: np.ndarray, clusters: np.ndarray | None, weights: np.ndarray | None
 ) -> np.ndarray:
     """Return the variance of the mean of each column if clusters of all sizes vary alike, (m,)."""
-    share = np.ones(len(columns)) if weights is None else weights
-    share = share / share.sum()
-    inverse = np.arange(len(columns))
-    if clusters is not None:
-        inverse = np.unique(clusters, return_inverse=True)[1]
-    of_cluster = np.bincount(inverse, share)
-    divisor = np.where(of_cluster > 0, of_cluster, 1.0)
-    sums = np.array([np.bincount(inverse, share * column) for column in columns.T]).T
-    centers = sums / divisor[:, None]
-    within = share @ (columns - centers[inverse]) ** 2
-    between = of_cluster @ (centers - share @ columns) ** 2
+    index, weights, sizes = _cluster_sizes(clusters, len(columns), weights)
+    share, share_of_cluster = weights / weights.sum(), sizes / weights.sum()
+    divisor = np.where(share_of_cluster > 0, share_of_cluster, 1.0)
+    centers = _sums_by_cluster(index, share[:, None] * columns) / divisor[:, None]
+    within = share @ (columns - centers[index]) ** 2
+    between = share_of_cluster @ (centers - share @ columns) ** 2
     # The expected values of these sums are (1 - a) w and (1 - c) b + (a - d) w.
-    a, c, d = share**2 @ (1 / divisor[inverse]), of_cluster @ of_cluster, share @ share
+    a, d = share**2 @ (1 / divisor[index]), share @ share
+    c = share_of_cluster @ share_of_cluster
     w = within / (1 - a) if a < 1 - 1e-9 else np.zeros_like(within)
     b = (between - (a - d) * w) / max(1 - c, 1e-9)
     return c * b + d * w
@@ -202,14 +202,12 @@ def cluster_errors(
 
     The changes are scaled so that the sum of their squares is the variance of the mean.
     """
-    sizes = np.ones(len(columns)) if weights is None else weights
-    deviations = _deviations(columns, sizes) * sizes[:, None]
+    index, weights, sizes = _cluster_sizes(clusters, len(columns), weights)
+    deviations = _deviations(columns, weights) * weights[:, None]
     if clusters is not None:
-        _, inverse = np.unique(clusters, return_inverse=True)
         rounding = 1e-14 * np.abs(deviations).sum(axis=0)
-        deviations = np.array([np.bincount(inverse, column) for column in deviations.T]).T
+        deviations = _sums_by_cluster(index, deviations)
         deviations[np.abs(deviations) < rounding] = 0.0
-        sizes = np.bincount(inverse, sizes)
     n_clusters, others = np.count_nonzero(sizes), sizes.sum() - sizes
     # A cluster with all of the weight has the deviation 0.
     others = np.where(others > 0, others, 1.0)
@@ -219,13 +217,8 @@ def cluster_errors(
 def effective_clusters(
     clusters: np.ndarray | None, questions: int, weights: np.ndarray | None = None
 ) -> float:
-    """Return G*, the effective number of clusters of M `questions`.
-
-    It is (sum of sizes)^2 / (sum of squared sizes). The size of a cluster is its sum of weights.
-    """
-    sizes = np.ones(questions) if weights is None else weights
-    if clusters is not None:
-        sizes = np.bincount(np.unique(clusters, return_inverse=True)[1], sizes)
+    """Return G* of M `questions`: (sum of the sizes of clusters)^2 / (sum of their squares)."""
+    _, _, sizes = _cluster_sizes(clusters, questions, weights)
     return float(sizes.sum() ** 2 / np.sum(sizes**2))
 
 
@@ -295,6 +288,13 @@ def limits_of_product(
         (column,) = score.terms
         return lower[column], upper[column]
 
+    def correlation(a: int, b: int) -> np.ndarray | float:
+        """Return the correlation of two columns, at least 0: both rise with correct samples."""
+        if a == b:
+            return 1.0
+        sd_product = np.sqrt(np.maximum(covariance[a, a] * covariance[b, b], 0.0))
+        return np.clip(covariance[a, b] / np.where(sd_product > 0, sd_product, 1.0), 0.0, 1.0)
+
     def root_sum_of_moves(low: np.ndarray, high: np.ndarray) -> np.ndarray:
         """Return the change of the score if columns move from `high` to `low`."""
         moves = {}
@@ -302,15 +302,8 @@ def limits_of_product(
             moved = high.copy()
             moved[column] = low[column]
             moves[column] = score.value(high) - score.value(moved)
-        square = sum(move**2 for move in moves.values())
-        for a, b in score.pairs():
-            if a != b:
-                sd_product = np.sqrt(np.maximum(covariance[a, a] * covariance[b, b], 0.0))
-                # All columns rise with the number of correct samples, so a negative correlation
-                # counts as 0.
-                r = np.clip(covariance[a, b] / np.where(sd_product > 0, sd_product, 1.0), 0.0, 1.0)
-                square = square + 2 * r * moves[a] * moves[b]
-        return np.sqrt(square)
+        pairs = ((min(a, b), max(a, b)) for a in moves for b in moves)
+        return np.sqrt(sum(correlation(a, b) * moves[a] * moves[b] for a, b in pairs))
 
     center = score.value(estimate)
     return (
@@ -371,7 +364,7 @@ class QuestionIntervals(IntervalMethod):
     def covariance(self, questions: np.ndarray, keys: Sequence[ScoreKey]) -> np.ndarray:
         """Return the covariance of the errors of the scores with these keys, (keys, keys).
 
-        `questions` are indices. A key that is not in `scores` has the variance 1 and no covariance.
+        A key that is not in `scores` has the variance 1 and no covariance.
         """
         result, scores = np.eye(len(keys)), self._scores.keys
         known = [i for i, key in enumerate(keys) if key in scores]
@@ -382,26 +375,34 @@ class QuestionIntervals(IntervalMethod):
 
     def intervals(self, questions: np.ndarray, confidence: float) -> dict[ScoreKey, Interval]:
         """Return the interval of each score over the questions with these indices."""
-        rows, shape = self._scores.inverse[questions], self._scores.columns.shape
-        least, most, *of_estimates = (
-            extreme(np.broadcast_to(values, shape)[rows], axis=0)
-            for ranges in (self._ranges, self._ranges_of_estimates)
-            if ranges is not None
-            for extreme, values in zip((np.min, np.max), ranges, strict=True)
-        )
-        result = {}
         if self._is_one_cluster(questions):
-            weights = np.ones(len(rows)) if self._weights is None else self._weights[questions]
-            mean = np.average(self._scores.columns[rows], 0, weights)
-            for key, score in self._scores.keys.items():
-                mu, lo, hi = (float(score.value(columns)) for columns in (mean, least, most))
-                result[key] = Interval(mu, (hi - lo) / 2, lo, hi, f"none: {ONE_CLUSTER}")
-            return result
-        means = self.means(questions)
-        lo, hi = means.limits(confidence, (least, most), tuple(of_estimates) or None)
+            return self._whole_ranges(questions)
+        means, of_estimates = self.means(questions), self._ranges_of_estimates
+        limits_of_estimates = of_estimates and self._extremes(of_estimates, questions)
+        ranges = self._extremes(self._ranges, questions)
+        lo, hi = means.limits(confidence, ranges, limits_of_estimates)
+        result = {}
         for key, score in self._scores.keys.items():
             lower, upper = limits_of_product(score, lo, means.mean, hi, means.covariance)
             mean, variance = score.value(means.mean), score.variance(means.mean, means.covariance)
             sigma = math.sqrt(max(0.0, variance))
             result[key] = Interval(float(mean), sigma, float(lower), float(upper), "questions")
         return result
+
+    def _whole_ranges(self, questions: np.ndarray) -> dict[ScoreKey, Interval]:
+        """Return the whole range of each score over questions that show no variation."""
+        columns = self._scores.columns[self._scores.inverse[questions]]
+        # With weights, np.average takes a table without columns: all scores may be extrapolated.
+        weights = np.ones(len(columns)) if self._weights is None else self._weights[questions]
+        values = (np.average(columns, 0, weights), *self._extremes(self._ranges, questions))
+        result = {}
+        for key, score in self._scores.keys.items():
+            mu, lo, hi = (float(score.value(x)) for x in values)
+            result[key] = Interval(mu, (hi - lo) / 2, lo, hi, f"none: {ONE_CLUSTER}")
+        return result
+
+    def _extremes(self, ranges: Ranges, questions: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return the smallest and the largest value of each column over questions, (m,) both."""
+        shape, rows = self._scores.columns.shape, self._scores.inverse[questions]
+        least, most = (np.broadcast_to(values, shape)[rows] for values in ranges)
+        return least.min(axis=0), most.max(axis=0)

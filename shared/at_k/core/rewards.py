@@ -1,26 +1,19 @@
 """Max@k, the expected maximum reward of k samples, and Bayes@N, which is the case k = 1.
 
-Let r_1 < r_2 < .. < r_L be the rewards, P_l the probability that the maximum of k samples is above
-r_l, and P_0 = 1. Then
-
-    E[max] = sum over l of r_l (P_(l-1) - P_l).
-
-Choose k of the n observed samples of a question, m of which are above r_l. The maximum is above r_l
-if one of the k samples is, so P_l is pass@k of m correct samples. This gives the unbiased estimate
-(Bagirov et al. 2025, arXiv:2510.23393).
+Let r_1 < .. < r_L be the rewards, P_l the probability that the maximum of k samples is above r_l,
+and P_0 = 1. Then E[max] is the sum over l of r_l (P_(l-1) - P_l). P_l is pass@k if the samples
+above r_l are correct, whose unbiased estimate gives that of Max@k (Bagirov et al. 2025,
+arXiv:2510.23393).
 
 Bayes@N is the posterior mean of the reward of a new sample (Hariri et al. 2026, arXiv:2510.04265).
 Its t outcomes are the observed ones, prior outcomes if there are some, and one of each category for
 the uniform Dirichlet prior. Let a_l of them have rewards of at most r_l, and let A_l be the unknown
-probability that a new sample has one of at most r_l. Its posterior has
+probability that a new sample has one of at most r_l. As A_l is A_m times an independent share,
 
-    E[A_l] = a_l / t = Q_l,    Cov[A_l, A_m] = Q_l (t - a_m) / (t (t + 1))    for l <= m,
+    E[A_l] = a_l / t = Q_l,    Cov[A_l, A_m] = Q_l (t - a_m) / (t (t + 1))    for l <= m.
 
-because A_l is A_m times an independent share. The mean reward is r_L minus the sum of
-(r_(l+1) - r_l) A_l, so its variance is a sum of positive terms.
-
-There are M questions with S samples in all, L distinct rewards, C + 1 categories, and U distinct
-rows of counts.
+The mean reward is r_L minus the sum of (r_(l+1) - r_l) A_l, so its variance has positive terms
+only. M questions have S samples, C + 1 categories, and U distinct rows of counts.
 """
 
 from __future__ import annotations
@@ -42,16 +35,13 @@ _VALID_REWARD = "a reward is a number from -1e150 to 1e150, whose square is a do
 
 @dataclass(frozen=True)
 class Rewards:
-    """The rewards of the samples of each question, as cumulative counts.
+    """The rewards of the samples of each question, as cumulative counts in U distinct rows.
 
-    Questions with equal counts share one of U rows.
-
-    Args:
+    Attributes:
         inverse: (M,) the row of each question.
         levels: (L,) rewards, ascending.
         at_most: (U, L) number of samples with at most each reward; the last column is n.
-        categories: (L,) number of categories with at most each reward, or None for real
-            rewards, which have no categories.
+        categories: (L,) number of categories with at most each reward; None for real rewards.
         prior: (U, L) number of prior outcomes with at most each reward, or 0 for none.
     """
 
@@ -82,13 +72,9 @@ class Rewards:
         return np.broadcast_to(self.levels[[0, -1]], (len(self.sizes), 2))
 
     def max_of(self, k: int) -> np.ndarray:
-        """Return the unbiased estimate of Max@k of each row, (U,): the mean maximum of k samples.
-
-        The mean is over all subsets of k of the n samples. k may not exceed any n.
-        """
+        """Return the mean maximum of all subsets of k of the n samples of each row, (U,)."""
         if k == 1:
             return self._mean(self.at_most)
-        # P_l, the chance that the maximum is above r_l, is pass@k if those above r_l are correct.
         n = np.repeat(self.sizes, len(self.levels))
         counts = BinaryCounts(n, n - self.at_most.ravel())
         p = expected_credits(*counts.unique, [any_correct(k)])[counts.inverse]
@@ -96,10 +82,7 @@ class Rewards:
         return (self.levels * -np.diff(p, axis=1, prepend=1.0)).sum(axis=1)
 
     def posterior(self) -> tuple[np.ndarray, np.ndarray]:
-        """Return the posterior mean and variance of the mean reward of each row, (U,) each.
-
-        The module docstring has the formulas for the a and t that are used here.
-        """
+        """Return the posterior mean and variance of the mean reward of each row, (U,) each."""
         a = self.posterior_counts()
         t = a[:, -1:]
         cov_factor = (t - a) / (t * (t + 1.0))
@@ -110,13 +93,10 @@ class Rewards:
     ) -> np.ndarray:
         """Return the posterior variance of the expected maximum of new samples, (U,).
 
-        Let F_l be the unknown probability that the maximum is at most r_l. The expected maximum is
-        r_L minus the sum of (r_(l+1) - r_l) F_l. Its variance is the sum of all covariances of
-        these terms, which is added up for each m: the one of l = m, and twice those of l < m.
-
-        Args:
-            mean_cdf: (U, L) posterior means of F_l.
-            cov_factor: (U, L) factors with Cov[F_l, F_m] = mean_cdf_l x cov_factor_m for l <= m.
+        Let F_l be the unknown probability that the maximum is at most r_l, with the means
+        `mean_cdf`, (U, L), and Cov[F_l, F_m] = mean_cdf_l x cov_factor_m for l <= m. The expected
+        maximum is r_L minus the sum of (r_(l+1) - r_l) F_l. For each m, the covariance of l = m and
+        twice those of l < m are added.
         """
         gaps = np.diff(self.levels, append=self.levels[-1:])  # r_(l+1) - r_l, and 0 for l = L
         terms = gaps * mean_cdf
@@ -126,9 +106,9 @@ class Rewards:
     def average(self) -> tuple[np.ndarray, np.ndarray]:
         """Return the average reward of the n samples of each row and its variance, (U,) each.
 
-        Without prior outcomes, the posterior mean is that of t = n + C + 1 outcomes: the n samples,
-        and one of each category. So it is n/t times the average plus a constant, and the standard
-        deviation of the average is t/n times that of the posterior (eq. 20 of the Bayes@N paper).
+        Without prior outcomes, the posterior mean of t = n + C + 1 outcomes is n/t times the
+        average plus a constant, so its standard deviation is n/t times that of the average (eq. 20
+        of the Bayes@N paper).
         """
         uniform = replace(self, prior=0)
         _, variance = uniform.posterior()
@@ -136,11 +116,7 @@ class Rewards:
         return self.max_of(1), (t / self.sizes) ** 2 * variance
 
     def posterior_counts(self) -> np.ndarray:
-        """Return the number of observed and prior outcomes with at most each reward, (U, L).
-
-        The uniform prior counts as one outcome of each category. A ValueError is raised for real
-        rewards.
-        """
+        """Return a_l of the module docstring, (U, L); raise a ValueError for real rewards."""
         if self.categories is None:
             raise ValueError(
                 "The posterior needs categories, and these outcomes are real rewards: pass "
@@ -158,10 +134,8 @@ class Rewards:
 class RankedRewards(Rewards):
     """Real rewards, which are stored for each sample. Each question has its own row, so U is M.
 
-    Args:
-        inverse: (M,) the index of each question.
-        levels: (S,) rewards of all samples, question after question, ascending in each.
-        at_most: (S,) rank of each reward among those of its question, from 1 to n.
+    `levels`, (S,), are the rewards of all samples, question after question, ascending in each, and
+    `at_most`, (S,), their ranks in their question, from 1 to n.
     """
 
     @property
@@ -204,14 +178,10 @@ class RankedRewards(Rewards):
 
 
 def category_rewards(outcomes: Samples, w: np.ndarray, prior: np.ndarray) -> Rewards:
-    """Return the rewards of outcomes that are categories 0, 1, .., C.
+    """Return the rewards of outcomes that are categories 0, 1, .., C, with the rewards w, (C + 1,).
 
-    A ValueError is raised for another outcome; or if all outcomes are bools, and C is above 1.
-
-    Args:
-        outcomes: the categories of samples.
-        w: (C + 1,) the reward of each category.
-        prior: (M, C + 1) number of prior outcomes of each category.
+    `prior`, (M, C + 1), are the numbers of prior outcomes. A ValueError is raised for another
+    outcome, or if all outcomes are bools, and C is above 1.
     """
     if (largest := int(outcomes.values.max())) >= len(w):
         shown = f", such as w={[*range(largest + 1)]}" if largest <= 20 else ""
@@ -238,25 +208,21 @@ def category_rewards(outcomes: Samples, w: np.ndarray, prior: np.ndarray) -> Rew
 
 
 def _unique_rows(table: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the indices of U distinct rows, and which of them equals each of the M rows, (M,).
+    """Return the indices of the distinct ones of M rows of counts, and which equals each row, (M,).
 
-    `table` has M rows of counts. This is faster than np.unique with axis=0, `return_index` and
-    `return_inverse`. The distinct rows have another order, and of equal rows any may be returned.
+    The distinct rows ascend by their last column first. np.unique with axis=0 would be slower.
     """
-    # Each row is encoded as one integer below n_codes, if that fits into 62 bits.
-    encoded, n_codes = table[:, 0], int(table[:, 0].max()) + 1
-    for column in table.T[1:]:
-        base = int(column.max()) + 1
-        if base == 1:
-            continue
-        if n_codes * base > 2**62:
-            _, index, inverse = np.unique(table, axis=0, return_index=True, return_inverse=True)
-            return index, inverse
-        encoded, n_codes = encoded + n_codes * column, n_codes * base
-    unique = UniqueIntegers(encoded, n_codes)
-    representative = np.empty(len(unique.values), dtype=np.int64)
-    representative[unique.inverse] = np.arange(len(encoded))
-    return representative, unique.inverse
+    inverse, size = np.zeros(len(table), dtype=np.int64), 1
+    for column in table.T:
+        # Codes of ranks are below M^2, and of counts could exceed 64 bits.
+        ranks = UniqueIntegers(column, int(column.max()))
+        number = len(ranks.values)
+        if number > 1:
+            codes = UniqueIntegers(ranks.inverse * size + inverse, size * number)
+            inverse, size = codes.inverse, len(codes.values)
+    representative = np.empty(size, dtype=np.int64)
+    representative[inverse] = np.arange(len(table))
+    return representative, inverse
 
 
 def has_real_rewards(outcomes: Samples) -> bool:
@@ -268,10 +234,9 @@ def has_real_rewards(outcomes: Samples) -> bool:
 
 
 def are_real_rewards(outcomes: Samples, w, R0=None, categories=None) -> bool:
-    """Return whether outcomes are real rewards, and not categories.
+    """Return whether outcomes are real rewards: w is None, and a float is neither 0 nor 1.
 
-    They are if w is None, and a scored outcome is a float other than 0 and 1. In this case a
-    ValueError is raised if R0 or categories is given. All three are parameters of the metric.
+    In this case a ValueError is raised if R0 or categories is given, which are for categories.
     """
     if w is not None or not has_real_rewards(outcomes):
         return False
@@ -282,11 +247,7 @@ def are_real_rewards(outcomes: Samples, w, R0=None, categories=None) -> bool:
 
 
 def real_rewards(outcomes: Samples) -> Rewards:
-    """Return outcomes that are real rewards as `RankedRewards`, sorted within each question.
-
-    Raises a ValueError, which names the sample, if a reward is not from -1e150 to 1e150, where
-    squares and their sums are doubles.
-    """
+    """Return outcomes as real rewards; raise a ValueError unless they are from -1e150 to 1e150."""
     outcomes.require(np.abs(outcomes.values.astype(float, copy=False)) <= 1e150, _VALID_REWARD)
     n, values = outcomes.n, outcomes.scored_values.astype(float)
     if size := one_size(n):
@@ -298,10 +259,9 @@ def real_rewards(outcomes: Samples) -> Rewards:
 
 
 def check_rewards(w, labels: Mapping[str, float] | None = None) -> np.ndarray:
-    """Return the parameter w, the rewards of the categories, as an array, (C + 1,).
+    """Return the parameter w, the rewards of the categories, by default 0 and 1, as (C + 1,).
 
-    None stands for the rewards 0 and 1. A ValueError is raised if a reward is not from -1e150 to
-    1e150, or if `labels`, which has an entry for each category, has not C + 1 entries.
+    A ValueError is raised if one is not from -1e150 to 1e150, or if there are not C + 1 `labels`.
     """
     rewards = [0.0, 1.0] if w is None else as_list("w", w)
     rewards = [int(x) if isinstance(x, (bool, np.bool_)) else x for x in rewards]
@@ -318,13 +278,9 @@ def check_rewards(w, labels: Mapping[str, float] | None = None) -> np.ndarray:
 def check_prior_outcomes(R0, questions: int, categories: int) -> np.ndarray:
     """Return the number of prior outcomes of each question in each category, (M, C + 1).
 
-    A ValueError is raised if R0 has another shape than described here, or a missing entry.
-
-    Args:
-        R0: M rows of D prior outcomes; or a flat list of all M x D, question after question; or
-            None for no prior outcomes.
-        questions: M.
-        categories: C + 1.
+    R0 has M rows of D prior outcomes; or it is a flat list of all M x D, question after question;
+    or None for no prior outcomes. A ValueError is raised if it has another shape, or a missing
+    entry.
     """
     if is_list_like(R0) and not hasattr(R0, "__len__"):  # a generator, which is read twice below
         R0 = list(R0)
@@ -361,18 +317,10 @@ def max_scores(rewards: Rewards, ks: Mapping[ScoreKey, int]) -> Scores:
     return Scores(one_column_each(ks), rewards.inverse, columns)
 
 
-def bayes_moments(rewards: Rewards, bayes: ScoreKey, avg: ScoreKey) -> Moments:
-    """Return the means and variances of Bayes@N and avg@N, under the keys `bayes` and `avg`."""
-    return moments_by_key(rewards, {bayes: rewards.posterior(), avg: rewards.average()})
-
-
 def moments_by_key(
     rewards: Rewards, moments: Mapping[ScoreKey, tuple[np.ndarray, np.ndarray]]
 ) -> Moments:
-    """Return the `Moments` of scores, from the mean and the variance of each, (U,) each.
-
-    Covariances of different scores are left out.
-    """
+    """Return the `Moments` of scores, without covariances, from (mean, variance) of each, (U,)."""
     mean = np.stack([mean for mean, _ in moments.values()], axis=1)
     variances = {(i, i): variance for i, (_, variance) in enumerate(moments.values())}
     return Moments(one_column_each(moments), rewards.inverse, mean, variances)

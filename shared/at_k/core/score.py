@@ -1,11 +1,8 @@
 """A score as a product of powers of means, and the scores of a run.
 
-Most scores are one mean over questions, such as the mean expected credit. The geometric
-combinations are products of powers of two means. Both are a `Score`, whose terms say which means it
-is made of. The distinct terms of many scores become the columns of a table of numbers, so that each
-term is computed once. Questions with equal counts share a row of the table.
-
-There are M questions, U distinct rows, and m columns. (..) is the shape of the values of a column.
+Most scores are one mean over questions; the geometric combinations are products of powers of two.
+The distinct terms of all scores are the m columns of a table, which has one row for questions with
+equal counts: U rows for M questions. (..) is the shape of the values of a column.
 """
 
 from __future__ import annotations
@@ -30,8 +27,8 @@ class ScoreId(NamedTuple):
 
     Attributes:
         metric: the name, such as "pass@k", "bayes@N" or "score_agg".
-        k: the value of k, N or n in the name; "n" for all samples, if their number differs between
-            questions; None if the name has none of these, or if a request is for all k.
+        k: the k, N or n of the name; "n" if the number of samples differs between questions; None
+            if the name has none, or if a request is for all k.
         tau: the threshold, or None.
     """
 
@@ -57,11 +54,10 @@ class Score(NamedTuple):
     """A product of powers of terms.
 
     Args:
-        terms: what is averaged over questions: vectors of credits, or the indices of the columns
-            that take their place. The methods need indices.
+        terms: what is averaged over questions: vectors of credits, or the indices of columns that
+            take their place. The methods need indices.
         powers: the power of each term, above 0.
-        pooled: whether the terms are averaged over questions first. If not, the product is
-            computed for each question and then averaged.
+        pooled: whether terms are averaged over questions before they are multiplied, and not after.
     """
 
     terms: tuple[Any, ...]
@@ -73,10 +69,10 @@ class Score(NamedTuple):
         return ((a, b) for a in self.terms for b in self.terms if a <= b)
 
     def value(self, columns):
-        """Return the product of the powers of the terms, (..), for the values of m columns.
+        """Return the score, (..), for the values of m columns, a number or an array (..) for each.
 
-        `columns` has a number or an array, (..), for each column. An estimate that corrects for the
-        errors of a checker may be below 0, and counts as 0 in a product of several factors.
+        An estimate that corrects for the errors of a checker may be below 0, and counts as 0 in a
+        product of several factors.
         """
         if self.powers == (1.0,):
             return columns[self.terms[0]]
@@ -88,7 +84,7 @@ class Score(NamedTuple):
         return product
 
     def variance(self, columns, covariance):
-        """Return the variance of the product, (..), to first order (delta method).
+        """Return the variance of the score, (..), to first order (delta method).
 
         `columns`, (m, ..), are values, and `covariance` has the covariance of each `ColumnPair`.
         """
@@ -138,22 +134,41 @@ def one_column_each(keys: Iterable[ScoreKey]) -> dict[ScoreKey, Score]:
     return {key: Score((column,)) for column, key in enumerate(keys)}
 
 
+def with_product_columns(
+    scores: Mapping[ScoreKey, Score], columns: np.ndarray
+) -> tuple[dict[ScoreKey, Score], np.ndarray]:
+    """Return the scores and the columns, (U, m), with a column for each product that is not pooled.
+
+    All scores are then functions of means over questions.
+    """
+    keys, extended = dict(scores), [*columns.T]
+    for key, score in scores.items():
+        if not score.pooled:
+            keys[key] = Score((len(extended),))
+            extended.append(score.value(columns.T))
+    return keys, np.stack(extended, axis=1) if len(extended) > columns.shape[1] else columns
+
+
 @dataclass(frozen=True)
 class Scores:
     """Point estimates of scores for each question.
 
-    Args:
-        keys: the scores by their keys. Their terms are indices of columns.
-        inverse: (M,) the row of each question.
-        columns: (U, m) estimates of the terms.
+    `keys` has the scores by their keys, functions of the means of columns, `inverse`, (M,), the row
+    of each question, and `columns`, (U, m), the estimates.
     """
 
     keys: Mapping[ScoreKey, Score]
     inverse: np.ndarray
     columns: np.ndarray
 
+    @classmethod
+    def from_values(cls, values: Mapping[ScoreKey, np.ndarray]) -> Scores:
+        """Return scores of M questions from a dict of their values, (M,) each."""
+        columns = np.stack([*values.values()], axis=1)
+        return cls(one_column_each(values), np.arange(len(columns)), columns)
+
     def means(self, multiplicity: np.ndarray) -> dict[ScoreKey, float]:
-        """Return a dict of each score averaged over questions.
+        """Return each score averaged over questions, by its key.
 
         `multiplicity`, (U,), is the number of questions in each row, or the sum of their weights.
         """
@@ -161,18 +176,12 @@ class Scores:
         # A matrix product would add in an order that depends on the number of columns, so that the
         # last digit of a score would depend on which other scores are computed.
         means = ((columns * multiplicity).sum(axis=1) / total).tolist()
-        result = {}
-        for key, score in self.keys.items():
-            if score.pooled:
-                result[key] = score.value(means)
-            else:
-                result[key] = float((score.value(columns) * multiplicity).sum()) / total
-        return result
+        return {key: score.value(means) for key, score in self.keys.items()}
 
     def over(
         self, questions: np.ndarray, weights: np.ndarray | None = None
     ) -> dict[ScoreKey, float]:
-        """Return a dict of each score averaged over the questions with these indices.
+        """Return each score averaged over the questions with these indices, by its key.
 
         `weights`, (M,), has the weight of every question, or is None if these are equal.
         """
@@ -183,18 +192,6 @@ class Scores:
             return self.means(np.bincount(rows, minlength=size))
         used = UniqueIntegers(rows, size)  # For few questions, most rows are left out.
         return replace(self, columns=self.columns[used.values]).means(used.multiplicity)
-
-    def with_unpooled_as_columns(self) -> Scores:
-        """Return the same scores, with one column in place of each product that is not `pooled`.
-
-        The column holds the product for each row, so all scores are then functions of means.
-        """
-        scores, columns = dict(self.keys), [*self.columns.T]
-        for key, score in self.keys.items():
-            if not score.pooled:
-                scores[key] = Score((len(columns),))
-                columns.append(score.value(self.columns.T))
-        return replace(self, keys=scores, columns=np.stack(columns, axis=1))
 
     def per_question(self) -> dict[ScoreKey, list[float]]:
         """Return a dict from each key to the list of the scores of the M questions."""
@@ -219,13 +216,9 @@ def join_scores(a: Scores, b: Scores) -> Scores:
 
 @dataclass(frozen=True)
 class Moments:
-    """Posterior means and covariances of terms for each question. Questions are independent.
+    """Posterior means of terms, (U, m), and the covariance, (U,), of each pair that a score needs.
 
-    Args:
-        keys: the scores by their keys. Their terms are indices of columns.
-        inverse: (M,) the row of each question.
-        mean: (U, m) posterior means of the terms.
-        covariance: (U,) posterior covariance for each pair of columns that a score needs.
+    Questions are independent. `keys` and `inverse` are as in `Scores`.
     """
 
     keys: Mapping[ScoreKey, Score]

@@ -1,16 +1,12 @@
 """score_agg: the graded verdicts of an item combined into one score, by a power mean.
 
-An item has n verdicts with weights x_i from 0 to 1. Their power mean
+An item has n verdicts with weights x_i from 0 to 1. Their power mean M_p = (mean of x_i^p)^(1/p)
+increases with p, from the minimum through the geometric mean (p = 0) and the arithmetic mean
+(p = 1) to the maximum. The temperature, from 0.1 (strict) to 1.0 (lenient), determines p. Each
+verdict of 0 lowers the score by a penalty. An item is a question, and there are M of them.
 
-    M_p = (mean of x_i^p)^(1/p)
-
-increases with p: from the minimum (p to -infinity) through the geometric mean (p = 0) and the
-arithmetic mean (p = 1) to the maximum (p to infinity). The temperature, from 0.1 (strict) to 1.0
-(lenient), determines p. In addition, each verdict of 0 lowers the score by a penalty. An item is a
-question, and there are M of them.
-
-Source: "Score Aggregation" in the documentation of Eval AI Library, from which both tables below
-are taken; A. Meshkov, arXiv:2604.08595.
+Source of both tables: "Score Aggregation" in the documentation of Eval AI Library; A. Meshkov,
+arXiv:2604.08595.
 """
 
 from __future__ import annotations
@@ -21,7 +17,7 @@ import numpy as np
 
 from .checks import check_number, check_positive, short
 from .samples import Samples
-from .score import ScoreId, Scores, one_column_each
+from .score import ScoreId, Scores
 
 VERDICTS = {"fully": 1.0, "mostly": 0.9, "partial": 0.7, "minor": 0.3, "none": 0.0}
 """The standard labels of verdicts, and their weights."""
@@ -74,16 +70,12 @@ def require_weights(outcomes: Samples) -> Samples:
 
 
 def power_means(x: np.ndarray, p: float, eps: float = 0.0) -> np.ndarray:
-    """Return the power means of M items with n weights each, (M,), for any p.
+    """Return the power means of M items with n weights each, (M,), for any p, from x, (n, M).
 
     The weights are divided by the maximum of the item, or for p < 0 by its minimum, so that no
     power overflows. For p near 0, x^p is close to 1, and the mean is computed from the small
-    differences instead: exp(log1p(mean of expm1(p log x)) / p).
-
-    Args:
-        x: (n, M) weights of at least 0, one column for each item.
-        p: the exponent.
-        eps: a number that replaces smaller weights. It has to be above 0 if p < 0, and at most 1.
+    differences instead: exp(log1p(mean of expm1(p log x)) / p). `eps`, at most 1, replaces smaller
+    weights; it has to be above 0 if p < 0.
     """
     minimum, maximum = x.min(axis=0), x.max(axis=0)
     weight = np.maximum(x, eps)
@@ -106,17 +98,15 @@ def power_means(x: np.ndarray, p: float, eps: float = 0.0) -> np.ndarray:
 
 
 def agg_scores(verdicts: Samples, p: float, penalty: float = 0.1, eps: float = 1e-9) -> Scores:
-    """Return `item_scores` of the same arguments as `Scores` with one column."""
-    values = item_scores(verdicts, p, penalty, eps)
-    return Scores(one_column_each([ScoreId("score_agg")]), np.arange(len(values)), values[:, None])
+    """Return `item_scores` of the same arguments as `Scores`."""
+    return Scores.from_values({ScoreId("score_agg"): item_scores(verdicts, p, penalty, eps)})
 
 
 def item_scores(verdicts: Samples, p: float, penalty: float, eps: float) -> np.ndarray:
     """Return the score of each item, (M,): its power mean, reduced for each verdict of 0.
 
-    `p` is the exponent, `penalty` the share of its score that an item loses for each verdict of 0,
-    and `eps` the number that replaces smaller weights if p <= 0. A ValueError is raised if an item
-    has no scored verdict.
+    An item loses the share `penalty` for each verdict of 0. `eps` replaces smaller weights if
+    p <= 0. A ValueError is raised if an item has no scored verdict.
     """
     values, sizes = verdicts.scored_values.astype(float), verdicts.n
     starts, scores = np.cumsum(sizes) - sizes, np.empty(len(sizes))

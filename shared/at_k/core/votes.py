@@ -1,25 +1,22 @@
 """vote@k: the probability that the most frequent answer of k samples is correct.
 
-Draw k of the n samples of a question, without replacement. The answer with the most votes wins, and
-answers with equally many votes share the win. Let m_i samples give the answer i, u samples give no
-answer, and t be the number of votes of a winner. [z^k] is the coefficient of z^k, and C(m, t) a
-binomial coefficient. In the generating function
+Draw k of the n samples of a question. The answer with the most votes wins, and answers with equally
+many share the win. Let m_i samples give the answer i, u samples no answer, and a winner have t
+votes. With binomial coefficients C(m, t), the coefficient of z^k y^w in
 
     G_t(z, y) = (1 + z)^u
                 * product over i of (C(m_i, 0) + .. + C(m_i, t-1) z^(t-1) + y C(m_i, t) z^t)
 
-the coefficient of z^k y^w is the number of subsets of k samples in which w answers have t votes
-each and no answer has more. Each of the w winners has the share 1/w, the integral of y^(w-1) from 0
-to 1. If the answer a wins, the other factors of G_t have y^(w-1). So
+is the number of subsets in which w answers have t votes and none has more. Each of the w winners
+has the share 1/w, the integral of y^(w-1) from 0 to 1. So, for the coefficient [z^k] of z^k,
 
     vote@k = sum over t, and over correct answers a, of
              [z^k] integral of C(m_a, t) z^t G_t(z, y) / (factor of a) dy,  divided by C(n, k).
 
 The integrand is a polynomial in y of degree at most k/t - 1, which Gauss-Legendre quadrature with
-half as many nodes integrates exactly. No quadrature is needed for t = 1, where all answers with a
-vote win: w is the number of the k samples that have an answer. No term is negative, so no digits
-are lost by cancellation. If a judge accepts only some samples of an answer, the answer counts with
-its share of accepted samples, its credit.
+half as many nodes integrates exactly. For t = 1, w is the number of the k samples that have an
+answer, so no quadrature is needed. No term is negative, so no digits cancel. If a judge accepts
+only some samples of an answer, it counts with its share of accepted samples, its credit.
 
 There are M questions with S samples in all.
 """
@@ -44,14 +41,12 @@ _MOST_OPERATIONS = 3e10  # for vote@k of one question, which takes some minutes
 class AnswerCounts(NamedTuple):
     """How many samples of a question gave each of its answers.
 
-    Accepted samples are those that count as correct. A checker accepts all samples with the same
-    answer, or none. A judge may accept only some of them.
-
     Attributes:
         correct: the number of samples of each answer that has accepted ones, ascending.
         incorrect: the number of samples of each other answer, ascending.
         unanswered: the number of samples without an answer. They are drawn, but have no vote.
-        accepted: the number of accepted samples of each answer in `correct`; () if all are.
+        accepted: the number of accepted samples of each answer in `correct`; () if all are. Only a
+            judge accepts some samples of an answer, and not others.
     """
 
     correct: tuple[int, ...]
@@ -82,11 +77,9 @@ class AnswerCounts(NamedTuple):
 def count_answers(correct: Samples, answers: np.ndarray, merge_correct: bool) -> list[AnswerCounts]:
     """Return a list of the answer counts of each question.
 
-    Args:
-        correct: outcomes that say whether each sample is correct.
-        answers: (S,) integer from 0 for the answer of each sample, or -1 for no answer.
-        merge_correct: whether all answers to a question that are accepted in more than half of
-            their samples count as one answer.
+    `correct` says whether each sample is correct, and `answers`, (S,), has an integer from 0 for
+    its answer, or -1 for none. If `merge_correct`, all answers to a question that are accepted in
+    more than half of their samples count as one.
     """
     question = np.repeat(np.arange(len(correct.sizes)), correct.sizes)
     scored = correct.weights > 0
@@ -120,10 +113,9 @@ def _sums_by_code(code: np.ndarray, *columns: np.ndarray) -> tuple[np.ndarray, .
 
 
 def vote_at_k(counts: Sequence[AnswerCounts], k: int | np.ndarray) -> np.ndarray:
-    """Return vote@k of each question, (M,).
+    """Return vote@k of each question, (M,), for one k or one of each question, (M,), at most n.
 
-    `k` is one k, or the k of each question, (M,); at most the number of samples of the question. A
-    ValueError is raised if a question would take longer than some minutes.
+    A ValueError is raised if a question would take longer than some minutes.
     """
     ks = np.broadcast_to(k, len(counts)).tolist()
     _check_work(counts, ks)
@@ -174,10 +166,7 @@ def vote_probability(counts: AnswerCounts, k: int) -> float:
 
 
 def _credit_with_at_most_half(counts: AnswerCounts, n: int, k: int) -> float:
-    """Return the contribution to vote@k of the subsets whose winners have at most k/2 votes.
-
-    `counts` describe one question with n samples. The module docstring has the formula.
-    """
+    """Return the contribution to vote@k of the subsets whose winners have at most k/2 votes."""
     nodes = _nodes(counts, k)
     if not nodes:
         return 0.0
@@ -246,12 +235,8 @@ def _multiply_truncated(
 ) -> np.ndarray:
     """Return the product of two polynomials in z for each node, up to the degree k, (nodes, k + 1).
 
-    Args:
-        polynomial: (nodes, k + 1) coefficients of z^0 .. z^k.
-        factor: (nodes, any) coefficients of z^0, z^1, .. of the other factor, at most up to z^t for
-            the t of the node.
-        first_row_of_power: for each power, the first node with t of at least this power. Earlier
-            ones are skipped, because their coefficient is 0.
+    Columns are coefficients of z^0, z^1, ... For each power, `first_row_of_power` has the first
+    node with t of at least this power: coefficients of `factor` in earlier rows are 0.
     """
     product = factor[:, :1] * polynomial
     for power, row in enumerate(first_row_of_power[: factor.shape[1]].tolist()):

@@ -1,22 +1,14 @@
 """Advantages: the weights of samples in the policy gradient of a score of k samples.
 
-Let f be the score of a subset S of k of the n samples of a prompt, and J = E[f]. The gradient of J
-is the expected value of the sum over samples of s_i grad log pi_i, with the weights
-
-    s_i = C(n, k)^-1 x the sum of f(S) over the subsets S that contain i,
-
-which are k/n times the mean of f over these subsets. A baseline that does not depend on sample i
-can be subtracted from its weight, which reduces the variance (Walder & Karkhanis 2025,
-arXiv:2505.15201). With binary rewards, f depends on the number of correct samples in S, so all
-means are expected values of a hypergeometric number; with f the maximum, they are sums over ranks.
-
-There are M prompts. G of them have the same n, and among these there are U distinct numbers c of
-correct samples.
+With f the score of a subset S of k of the n samples of a prompt, the gradient of E[f] is the
+expected value of the sum over samples of s_i grad log pi_i, where s_i is C(n, k)^-1 times the sum
+of f(S) over the S that contain i. A baseline that does not depend on sample i reduces the variance
+(Walder & Karkhanis 2025, arXiv:2505.15201). All means over subsets have closed forms. There are M
+prompts; G have the same n, and among these there are U distinct numbers c of correct samples.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
@@ -25,7 +17,7 @@ import numpy as np
 
 from ..core.checks import as_list, check_k, check_name, check_number, is_list_like, short
 from ..core.credits import PASS_FAMILY, Credits, ScoreOptions, check_tau, threshold
-from ..core.expected import blocks_of_rows
+from ..core.expected import blocks_of_rows, chance_of_rank
 from ..core.samples import outcomes_in_run
 from ..scores.distributions import pmf
 from .reward_groups import read_rewards, weights_like
@@ -204,10 +196,7 @@ def _credits_of_score(score, k: int) -> Credits | None:
 
 
 def _check_size(k: int, n: int, prompt: str, below_n: str | None) -> None:
-    """Raise a ValueError if k is too large for a prompt with n scored samples.
-
-    It must not exceed n. `below_n` is the name of a baseline that needs k < n, or None.
-    """
+    """Raise a ValueError if k exceeds n, or is n for `below_n`, a baseline that needs k < n."""
     if k > n:
         raise ValueError(
             f"k is {k}, but {prompt} has n = {n} scored samples: give a k of at most n, or leave "
@@ -292,31 +281,19 @@ class _RealPrompts:
 
     The means have the shape (G, n), by the rank of the sample i. r_1 <= .. <= r_n are the sorted
     rewards. The means are sums over gaps r_(j+1) - r_j, so samples with equal rewards have equal
-    means. Of the subsets of k, C(j, k) consist of samples of the j lowest ranks. The credits are
-    not used.
+    means. The share of the subsets of k - 1 other samples that are all among j - 1 of the lowest
+    ranks is n/k times the `chance_of_rank` j. The credits are not used.
     """
 
     def __init__(self, rewards: np.ndarray):
         self.n = n = rewards.shape[1]
-        # Doubles of at least 0 have the order of their bits, read as integers. With an index in the
-        # lowest bits, a sort of these integers is an argsort, in half the time of np.argsort.
-        keys = (rewards - rewards.min()).view(np.int64)
-        last = (1 << keys.size.bit_length()) - 1
-        keys &= ~last
-        keys |= np.arange(keys.size).reshape(keys.shape)
-        keys.sort(axis=1)
-        keys &= last
-        self._order, self._ranked = keys, rewards.take(keys)
-        flat = self._ranked.reshape(-1)
-        is_below = flat[1:] < flat[:-1]
-        is_below[n - 1 :: n] = False
-        if is_below.any():  # Different rewards had equal keys.
-            self._order = np.argsort(rewards, axis=1) + n * np.arange(len(rewards))[:, None]
-            self._ranked = rewards.take(self._order)
+        # Indices into the flat array of rewards, which are faster than those along an axis.
+        self._order = np.argsort(rewards, axis=1) + n * np.arange(len(rewards))[:, None]
+        self._ranked = rewards.take(self._order)
 
     def overall(self, k: int, credits: None) -> np.ndarray:
         """Return the mean of the maximum over all subsets, (G,)."""
-        return self._ranked @ self._shares_as_maximum(k)
+        return self._ranked @ chance_of_rank(self.n, k)
 
     def included(self, k: int, credits: None) -> np.ndarray:
         """Return the mean of the maximum over the subsets that contain sample i, (G, n)."""
@@ -329,13 +306,13 @@ class _RealPrompts:
         # Sample i exceeds the maximum of k - 1 others by the gaps between that and r_i.
         means, flat = np.zeros(self._ranked.shape), self._ranked.reshape(-1)
         np.subtract(flat[1:], flat[:-1], out=means.reshape(-1)[1:])
-        means *= _subset_shares(self.n - 1, k - 1)
+        means *= self.n / k * chance_of_rank(self.n, k)
         means[:, 0] = 0.0
         return _running_sums(means)
 
     def standardized(self, k: int, credits: None) -> np.ndarray:
         """Return `included` minus `overall`, in standard deviations over all subsets, or 0."""
-        share = self._shares_as_maximum(k)
+        share = chance_of_rank(self.n, k)
         centered = self._ranked - self._ranked[:, [np.argmax(share)]]
         std = _std(centered, np.broadcast_to(share, centered.shape))[:, None]
         deviation = self._included(centered, k) - (centered @ share)[:, None]
@@ -355,13 +332,9 @@ class _RealPrompts:
         # the j - 1 other samples up to r_j. Column j is minus this gap, times that share.
         means, flat = np.zeros(ranked.shape), ranked.reshape(-1)
         np.subtract(flat[:-1], flat[1:], out=means.reshape(-1)[:-1])
-        means *= _subset_shares(self.n - 1, k - 1)
+        means *= self.n / k * chance_of_rank(self.n, k)
         means[:, -1] = ranked[:, -1]  # It held a difference between two prompts.
         return _running_sums(means[:, ::-1])[:, ::-1]
-
-    def _shares_as_maximum(self, k: int) -> np.ndarray:
-        """Return the share of the subsets of which each rank is the maximum, (n,)."""
-        return k / self.n * _subset_shares(self.n - 1, k - 1)
 
 
 def _running_sums(rows: np.ndarray) -> np.ndarray:
@@ -404,14 +377,3 @@ def _pmf(n: int, c: np.ndarray, k: int) -> np.ndarray:
 def _pmf_table(n: int, k: int) -> np.ndarray:
     """Return the pmf for c = 0 .. n, (n + 1, k + 1). All steps of a training run need the same."""
     return pmf(np.full(n + 1, n), np.arange(n + 1), k)
-
-
-@lru_cache(maxsize=64)
-def _subset_shares(n: int, k: int) -> np.ndarray:
-    """Return the shares C(m, k) / C(n, k) of subsets of k among the first m = 0 .. n, (n + 1,)."""
-    subsets = 1  # C(m, k) as an integer, so that only the quotients are rounded
-    result, all_subsets = np.zeros(n + 1), math.comb(n, k)
-    for m in range(k, n + 1):
-        result[m] = subsets / all_subsets
-        subsets = subsets * (m + 1) // (m + 1 - k)
-    return result

@@ -14,10 +14,10 @@ from ..core.checks import check_confidence, check_k
 from ..core.choice import IntervalOptions, interval_options, pass_limits
 from ..core.counts import BinaryCounts
 from ..core.credits import Credits
-from ..core.expected import expected_credits
+from ..core.expected import expected_credits, pass_scores
 from ..core.posterior import PosteriorIntervals
 from ..core.samples import read_outcomes
-from ..core.score import Moments, Score, Scores, number_terms
+from ..core.score import Moments, Score
 from ..functions import Bounds, OutcomesLike, Summary
 from ..scores.distributions import pass_moments
 
@@ -34,11 +34,11 @@ def point_estimate(R: OutcomesLike, k: int, score: ScoreOfK) -> float:
 
 
 def _mean_score(counts: BinaryCounts, score: Score | Credits) -> float:
-    """Return the estimate of a score over all questions. It is unbiased unless it is a product."""
-    credits, keys = number_terms({"": _as_score(score)})
-    columns = expected_credits(*counts.unique, credits)
-    # `means` needs the number of questions in each row, and not the row of each question.
-    return Scores(keys, np.empty(0), columns).means(counts.multiplicity)[""]
+    """Return the estimate of a score over all questions."""
+    if not isinstance(score, Score):
+        column = expected_credits(*counts.unique, [score])[:, 0]
+        return float((column * counts.multiplicity).sum()) / len(counts)
+    return pass_scores(counts, {"": score}).means(counts.multiplicity)[""]
 
 
 PARAMETERS = {
@@ -106,13 +106,12 @@ def summary_of_score(
     interval: str,
     allow_above_n: bool = False,
 ) -> Summary:
-    """Return the mean, the standard deviation and the limits of a score of k new samples.
+    """Return (mu, sigma, lo, hi) of a score of k new samples, for the arguments of `pass_at_k_ci`.
 
-    `score` returns the score, or its credits, for a k. With `allow_above_n`, k may exceed the
-    number of samples of a question, for the posterior. The other arguments are those of the
-    functions with limits, such as `pass_at_k_ci`.
+    With `allow_above_n`, k may exceed the number of samples of a question, for the posterior.
     """
-    one_score, confidence = _as_score(score(check_k(k))), check_confidence(confidence)
+    requested, confidence = score(check_k(k)), check_confidence(confidence)
+    one_score = requested if isinstance(requested, Score) else Score((requested,))
     counts = read_outcomes(R).counts
     options = interval_options(
         len(counts), confidence, interval, None, alpha0=alpha0, beta0=beta0, bounds=bounds
@@ -122,7 +121,7 @@ def summary_of_score(
     if options.method != "posterior":
         return _summary_of_gpassk(counts, k, one_score, options, confidence)
     moments = pass_moments(counts, {"": one_score}, options.prior)
-    summary = summary_of_moments(moments, "", confidence, options.bounds)
+    summary = summary_of_moments(moments, confidence, options.bounds)
     if k <= counts.n.min():
         estimate = _mean_score(counts, one_score)
         warn_if_excluded(estimate, summary, options.bounds, "pass interval='sampling'")
@@ -147,12 +146,10 @@ def _summary_of_gpassk(
     return mu, sigma, lo, hi
 
 
-def summary_of_moments(
-    moments: Moments, key: str, confidence: float, bounds: tuple[float, float]
-) -> Summary:
-    """Return (mu, sigma, lo, hi) of the score with this key over all questions."""
+def summary_of_moments(moments: Moments, confidence: float, bounds: tuple[float, float]) -> Summary:
+    """Return (mu, sigma, lo, hi) of the only score, whose key is "", over all questions."""
     questions = np.arange(len(moments.inverse))
-    return PosteriorIntervals(moments, bounds).intervals(questions, confidence)[key][:4]
+    return PosteriorIntervals(moments, bounds).intervals(questions, confidence)[""][:4]
 
 
 def warn_if_excluded(
@@ -172,8 +169,3 @@ def warn_if_excluded(
             f"the limits allow for. For limits that contain the estimate, {remedy}.",
             stacklevel=4,
         )
-
-
-def _as_score(score: Score | Credits) -> Score:
-    """Return a score unchanged, or credits as the score that is their expected value."""
-    return score if isinstance(score, Score) else Score((score,))

@@ -98,14 +98,14 @@ class RewardGroups:
 
 
 def read_rewards(rewards, groups=None, group_size=None) -> RewardGroups:
-    """Return rewards, which have a row for each prompt or are flat, with the prompt of each.
+    """Return rewards with the prompt of each, for the arguments of `advantages`.
 
-    The arguments are those of `advantages`. Raises TypeError if the rewards are not an array, a
-    tensor or a list, or cannot hold weights; and ValueError if a reward is not a number, or if the
-    groups do not fit the rewards.
+    Raises TypeError if the rewards are not an array, a tensor or a list, or cannot hold weights;
+    and ValueError if a reward is not a number, or if the groups do not fit the rewards.
     """
     _require_floats(rewards)
-    is_flat = len(rewards) > 0 and _is_flat(rewards)
+    has_rows = rewards.ndim > 1 if _is_array(rewards) else any(map(is_list_like, rewards))
+    is_flat = len(rewards) > 0 and not has_rows
     rows = read_samples([rewards] if is_flat else rewards, "rewards")
     rows = rows if rows.are_numbers else as_outcomes(rows)
     values = rows.values.astype(float, copy=False)
@@ -128,11 +128,6 @@ def read_rewards(rewards, groups=None, group_size=None) -> RewardGroups:
     return result
 
 
-def _is_flat(rewards) -> bool:
-    """Return whether rewards are numbers without a row for each prompt."""
-    return rewards.ndim == 1 if _is_array(rewards) else not any(map(is_list_like, rewards))
-
-
 def _require_floats(rewards) -> None:
     """Raise a TypeError unless rewards are arrays or tensors that can hold weights, or lists."""
     if not (_is_array(rewards) or isinstance(rewards, (list, tuple))):
@@ -153,20 +148,20 @@ def _flat_groups(values: np.ndarray, groups, group_size) -> RewardGroups:
     """Return the groups of (S,) flat values. Raises ValueError unless one argument is given."""
     if groups is not None and group_size is not None:
         raise ValueError("groups and group_size are both given: give one of them.")
-    if groups is None and group_size is None:
+    if groups is not None:
+        return _groups_by_id(values, groups)
+    if group_size is None:
         raise ValueError(
             f"rewards is flat: give group_size, the number of samples of each prompt (for one "
             f"prompt {len(values)}), or groups, with the prompt of each sample."
         )
-    if groups is None:
-        size = check_count("group_size", group_size)
-        if len(values) % size:
-            raise ValueError(
-                f"{len(values)} rewards are no groups of group_size = {size}: the last prompt has "
-                f"{len(values) % size}. Give groups, with the prompt of each sample."
-            )
-        return RewardGroups(values, len(values) // size, size)
-    return _groups_by_id(values, groups)
+    size = check_count("group_size", group_size)
+    if len(values) % size:
+        raise ValueError(
+            f"{len(values)} rewards are no groups of group_size = {size}: the last prompt has "
+            f"{len(values) % size}. Give groups, with the prompt of each sample."
+        )
+    return RewardGroups(values, len(values) // size, size)
 
 
 def _groups_by_id(values: np.ndarray, groups) -> RewardGroups:
@@ -178,8 +173,8 @@ def _groups_by_id(values: np.ndarray, groups) -> RewardGroups:
     for sample, label in enumerate(ids):
         if not isinstance(label, (str, int, float, bytes)) or label != label:
             raise ValueError(f"groups[{sample}] is {short(label)}: an id is a text or a number.")
-    codes = {name: code for code, name in enumerate(dict.fromkeys(ids))}
-    index = np.array([codes[label] for label in ids])
+    codes: dict[Any, int] = {}
+    index = np.array([codes.setdefault(label, len(codes)) for label in ids])
     return RewardGroups(values, len(codes), index=index, names=[*codes])
 
 

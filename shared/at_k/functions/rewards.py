@@ -9,11 +9,11 @@ from ..core.choice import IntervalOptions, max_limits
 from ..core.rewards import (
     Rewards,
     are_real_rewards,
-    bayes_moments,
     category_rewards,
     check_prior_outcomes,
     check_rewards,
     max_scores,
+    moments_by_key,
     real_rewards,
 )
 from ..core.samples import read_outcomes
@@ -128,8 +128,8 @@ def _mean_reward_summary(
     rewards = read_outcome_rewards(R, w, R0)
     if rewards.categories is None:
         return _real_reward_summary(rewards, 1, confidence, limits)
-    moments = bayes_moments(rewards, "bayes", "avg")
-    return summary_of_moments(moments, key, confidence, limits)
+    moments = rewards.posterior() if key == "bayes" else rewards.average()
+    return summary_of_moments(moments_by_key(rewards, {"": moments}), confidence, limits)
 
 
 @with_shared_help
@@ -192,7 +192,7 @@ def max_at_k_ci(
     if bounds is None and k > 1:
         bounds = float(rewards.levels[0]), float(rewards.levels[-1])
     moments, limits = max_moments(rewards, {"": k}), check_bounds(bounds)
-    summary = summary_of_moments(moments, "", confidence, limits)
+    summary = summary_of_moments(moments, confidence, limits)
     if 1 < k <= rewards.n.min() and R0 is None:
         estimate = max_scores(rewards, {"": k}).means(rewards.multiplicity)[""]
         remedy = "use the metric max_at_k with interval='sampling'"

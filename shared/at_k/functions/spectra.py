@@ -12,6 +12,8 @@ from ..core.credits import geo_spectrum, geom, geom_ds, spectrum
 from ..functions import Bounds, Numbers, OutcomesLike, Summary
 from .estimates import ScoreOfK, point_estimate, summary_of_score, with_shared_help
 
+_summary_for_any_k = partial(summary_of_score, allow_above_n=True)
+
 
 @with_shared_help
 def threshold_spectrum_at_k(R: OutcomesLike, k: int, weights: Numbers) -> float:
@@ -51,9 +53,7 @@ def threshold_spectrum_at_k_ci(
         True
     """
     score = _weighted_spectrum(weights)
-    return summary_of_score(
-        R, k, score, confidence, bounds, alpha0, beta0, interval, allow_above_n=True
-    )
+    return _summary_for_any_k(R, k, score, confidence, bounds, alpha0, beta0, interval)
 
 
 def _weighted_spectrum(weights: Numbers) -> ScoreOfK:
@@ -106,9 +106,7 @@ def geom_at_k_ci(
         [0.610666, 0.133107, 0.349782, 0.87155]
     """
     score = partial(geom, pass_power=pass_power, unanimous_power=unanimous_power)
-    return summary_of_score(
-        R, k, score, confidence, bounds, alpha0, beta0, interval, allow_above_n=True
-    )
+    return _summary_for_any_k(R, k, score, confidence, bounds, alpha0, beta0, interval)
 
 
 @with_shared_help
@@ -152,9 +150,7 @@ def geom_ds_at_k_ci(
         [0.612112, 0.132755, 0.351917, 0.872307]
     """
     score = partial(geom_ds, pass_power=pass_power, unanimous_power=unanimous_power)
-    return summary_of_score(
-        R, k, score, confidence, bounds, alpha0, beta0, interval, allow_above_n=True
-    )
+    return _summary_for_any_k(R, k, score, confidence, bounds, alpha0, beta0, interval)
 
 
 @with_shared_help
@@ -206,9 +202,7 @@ def geo_spectrum_at_k_ci(
         True
     """
     score = partial(geo_spectrum, lam=_one_lam(lam, lambda_), weights=weights)
-    return summary_of_score(
-        R, k, score, confidence, bounds, alpha0, beta0, interval, allow_above_n=True
-    )
+    return _summary_for_any_k(R, k, score, confidence, bounds, alpha0, beta0, interval)
 
 
 def _one_lam(lam: float, lambda_: float | None) -> float:
@@ -255,6 +249,4 @@ def geo_spectrum_star_at_k_ci(
         >>> geo_spectrum_star_at_k_ci(R, 3) == geo_spectrum_at_k_ci(R, 3)
         True
     """
-    return summary_of_score(
-        R, k, geo_spectrum, confidence, bounds, alpha0, beta0, interval, allow_above_n=True
-    )
+    return _summary_for_any_k(R, k, geo_spectrum, confidence, bounds, alpha0, beta0, interval)

@@ -1,11 +1,9 @@
 """TailPass@k: the probability that the mean score of k samples reaches a threshold.
 
-It is G-Pass@k_tau for categories with scores, such as the points of a rubric, except that a
-threshold of 0 is always reached. Scores are from 0 to 1. A sum of k scores that is at most 1e-9
-below k times the threshold reaches it.
-
-There are M questions, L levels of scores, T thresholds and U distinct posteriors. The counts of k
-samples are (L,) numbers of samples, one for each level. S different counts are possible.
+It is G-Pass@k_tau for categories with scores from 0 to 1, such as the points of a rubric, except
+that a threshold of 0 is always reached. A sum of k scores within 1e-9 of tau k reaches it. There
+are M questions, L levels of scores, T thresholds and U distinct posteriors. The counts of k samples
+are (L,) numbers of samples at the levels, of which S are possible.
 """
 
 from __future__ import annotations
@@ -24,7 +22,7 @@ from ..core.posterior import normal_limits
 from ..core.rewards import category_rewards, check_prior_outcomes, check_rewards
 from ..core.samples import read_outcomes
 from ..functions import Numbers, OutcomesLike, Summary
-from ..scores.tails import in_units, tails_of_subsets
+from ..scores.tails import tails_of_subsets, with_common_denominator
 from .rewards import read_outcome_rewards
 
 Floats = npt.NDArray[np.float64]
@@ -156,10 +154,10 @@ class TailPassProfile:
             concentrations, axis=0, return_inverse=True, return_counts=True
         )
         self._inverse, self._share = inverse.ravel(), multiplicity / len(concentrations)
-        steps, unit = in_units(scores)
+        integers, denominator = with_common_denominator(scores)
         self._counts = _counts_of_levels(k, len(scores))
         self._pmf = _dirichlet_multinomial(self._counts, self._rows)
-        self._means = self._counts @ steps / (k * unit)  # mean scores of k samples
+        self._means = self._counts @ integers / (k * denominator)  # mean scores of k samples
         self._tails = [(self._means * k >= tau * k - 1e-9).astype(float) for tau in thresholds]
 
     @property

@@ -102,7 +102,7 @@ class ScoredRun:
         new questions; see `cluster_errors`. Scores that are functions of several means, such as
         products, are linearized at these means (the delta method).
         """
-        scores, weights = self.points.with_unpooled_as_columns(), self.options.weights
+        scores, weights = self.points, self.options.weights
         means = np.average(scores.columns[scores.inverse], axis=0, weights=weights)
         gradient = np.stack([score.gradient(means) for score in scores.keys.values()], axis=1)
         linear = (scores.columns @ gradient)[scores.inverse]

@@ -13,14 +13,10 @@ from ..core.samples import Samples, read_samples, sample_place
 def read_aligned(lists, name: str, sizes: np.ndarray) -> Samples:
     """Return the numbers that a user gives for samples, such as labels, as a `Samples` object.
 
-    Its values are the numbers, and a sample without a number is marked as not scored. Raises
-    ValueError if an entry is no number, or if a length differs.
-
-    Args:
-        lists: for each of the M questions, a list with the number of each sample, in which None and
-            NaN are missing; or None, if no sample of the question has a number.
-        name: the name of the parameter, for messages.
-        sizes: (M,) numbers of samples of the questions.
+    `lists` has the list of numbers of each of M questions, with None or NaN for none, or None for a
+    question without numbers. Such samples are marked as not scored. `name` is the parameter, and
+    `sizes`, (M,), are the numbers of samples. Raises ValueError if an entry is no number, or if a
+    length differs.
     """
     if is_list_like(lists) and not hasattr(lists, "dtype"):
         lists = list(lists)

@@ -1,35 +1,27 @@
 """Scores under a checker that errs at known rates.
 
-The samples of a question are correct with the success rate q. The checker calls a correct sample
-correct with the true-positive rate t, and an incorrect one with the false-positive rate f, whatever
-it says of other samples. A sample is then called correct with the rate p = f + (t - f) q.
-
-Let g(j) be the score of k samples, j of which are correct. A score of the pass@k family is
+A sample is correct with the success rate q. The checker calls a correct one correct with the
+true-positive rate t, an incorrect one with the false-positive rate f, and so any sample with the
+rate p = f + (t - f) q. If g(j) is the score of k samples, j of which are correct, a score of the
+pass@k family is
 
     S(q) = sum over j of  g(j) C(k, j) q^j (1 - q)^(k - j),
 
-a Bezier curve in q with the control values g(0), .., g(k) on the interval from q = 0 to 1. As a
-function of p it is the same curve on the interval from q0 = -f / (t - f), where p = 0, to
-q1 = (1 - f) / (t - f), where p = 1. Let h(0), .., h(k) be its control values on that interval. If
-j of k samples are called correct, h(j) is an unbiased estimate of S(q). De Casteljau's algorithm
-computes the h(j): it moves first one end of the interval, then the other.
+a Bezier curve with the control values g(j) on the interval from q = 0 to 1. As a function of p it
+is the same curve on the interval from q0 = -f / (t - f), where p = 0, to q1 = (1 - f) / (t - f),
+where p = 1. Its control values h(j) there are unbiased estimates of S(q) if j of k samples are
+called correct. De Casteljau's algorithm moves one end of the interval, then the other. For pass@k,
 
-Each h(j) is the sum of g over the numbers of correct samples, with signed weights in place of
-probabilities: a sample that is called correct is correct with the weight q1, and one that is called
-incorrect with the weight q0 <= 0. For pass@k,
+    h(j) = 1 - ((t - 1) / (t - f))^j (t / (t - f))^(k - j).
 
-    h(j) = 1 - ((t - 1) / (t - f))^j (t / (t - f))^(k - j),
-
-and for pass^k, h(j) = ((1 - f) / (t - f))^j (-f / (t - f))^(k - j). The h(j), and with them the
-variance of the estimate, grow like (t / (t - f))^k and ((1 - f) / (t - f))^k.
-
-A question has n samples, c of which are called correct. There are U distinct pairs (n, c) and m
-scores.
+The h(j), and with them the variance of the estimate, grow like (t / (t - f))^k and
+((1 - f) / (t - f))^k. A question has n samples, c of which are called correct. There are U distinct
+pairs (n, c) and m scores.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -39,7 +31,7 @@ from ..core.checks import as_list, check_number, short
 from ..core.counts import BinaryCounts
 from ..core.credits import Credits
 from ..core.expected import expected_credits
-from ..core.score import Score, ScoreKey, Scores, number_terms
+from ..core.score import Score, ScoreKey, Scores, number_terms, with_product_columns
 
 _LARGEST_CORRECTED_K = 1000  # The time grows with the square of k.
 _LARGEST_VALUE = 1e12  # With larger control values, fewer than four digits would be left.
@@ -90,10 +82,9 @@ def check_rates(checker_rates) -> CheckerRates:
 
 @lru_cache(maxsize=1 << 10)
 def corrected_credits(credit: Credits, rates: CheckerRates) -> tuple[float, Credits]:
-    """Return h(0) and the k differences h(j) - h(j - 1), which are the corrected credits.
+    """Return h(0) and the k differences h(j) - h(j - 1), corrected credits, which may be negative.
 
-    h(j) is the estimate of the score if the checker calls j of k samples correct; see the module
-    docstring. A corrected credit may be negative. Raises ValueError if k is too large.
+    A ValueError is raised if k is too large.
     """
     k = len(credit)
     if k > _LARGEST_CORRECTED_K:
@@ -111,7 +102,7 @@ def corrected_credits(credit: Credits, rates: CheckerRates) -> tuple[float, Cred
 def _left_part(values: np.ndarray, end: float, rest: float) -> np.ndarray:
     """Return the control values on [0, end] of the Bezier curve that has `values` on [0, 1].
 
-    `rest` is 1 - end. `end` may be above 1, which extends the curve.
+    `rest` is 1 - end, and may be negative, which extends the curve.
     """
     first_values = [values[0]]
     while len(values) > 1:
@@ -155,39 +146,28 @@ def corrected_scores(
 ) -> Scores:
     """Return unbiased estimates of scores, whose terms are credits of k <= n samples.
 
-    `counts` has the numbers of samples, and of those that a checker with these rates calls correct.
+    In `counts`, a checker with these rates calls samples correct.
     """
-    credits, keys = number_terms(scores)
-    return Scores(keys, counts.inverse, unbiased_estimates(*counts.unique, credits, rates))
-
-
-def unbiased_estimates(
-    n: np.ndarray, c: np.ndarray, credits: Sequence[Credits], rates: CheckerRates
-) -> np.ndarray:
-    """Return unbiased estimates of m scores with these credits, (U, m), for n and c, both (U,)."""
-    if rates.are_exact:
-        return expected_credits(n, c, credits)
-    corrected = [corrected_credits(credit, rates) for credit in credits]
-    first = np.array([value for value, _ in corrected])
-    return first + expected_credits(n, c, [steps for _, steps in corrected])
+    keys, estimate = estimator(scores, rates)
+    return Scores(keys, counts.inverse, estimate(*counts.unique))
 
 
 def estimator(
     scores: Mapping[ScoreKey, Score], rates: CheckerRates = NO_ERRORS
 ) -> tuple[dict[ScoreKey, Score], Estimator]:
-    """Return (scores, estimate): scores whose terms are column indices, and what gives the columns.
+    """Return the scores with columns as terms, and the function that estimates the columns.
 
-    `estimate(n, c)` returns unbiased estimates, (U, columns). Each distinct tuple of credits has a
-    column, and so has a score that is not pooled (a product that is averaged over questions).
+    Each vector of credits has a column, and so has a product that is averaged over questions.
     """
-    credits, keys = number_terms(scores)
-    products = [key for key, score in keys.items() if not score.pooled]
+    credits, numbered = number_terms(scores)
+    first, steps = np.zeros(len(credits)), credits
+    if not rates.are_exact:
+        corrected = [corrected_credits(credit, rates) for credit in credits]
+        first, steps = np.array([h for h, _ in corrected]), [x for _, x in corrected]
 
     def estimate(n: np.ndarray, c: np.ndarray) -> np.ndarray:
-        """Return the estimates of all columns, (U, columns), for n and c, both (U,)."""
-        columns = unbiased_estimates(n, c, credits, rates)
-        values = [keys[key].value(columns.T) for key in products]
-        return np.column_stack([columns, *values]) if values else columns
+        """Return unbiased estimates of all columns, (U, columns), for n and c, both (U,)."""
+        return with_product_columns(numbered, first + expected_credits(n, c, steps))[1]
 
-    columns_of_products = {key: Score((len(credits) + i,)) for i, key in enumerate(products)}
-    return keys | columns_of_products, estimate
+    keys, _ = with_product_columns(numbered, np.empty((0, len(credits))))
+    return keys, estimate

@@ -1,24 +1,19 @@
 """Posterior moments of scores of k new samples, and the number of correct samples among k.
 
-The samples of a question are exchangeable, so its counts are sufficient: n samples, c of them
-correct. Choose k of them without replacement. The number j of correct ones is hypergeometric,
+Choose k of the n samples of a question, c of which are correct. The number j of correct ones is
+hypergeometric,
 
     P(j) = C(k, j) fall(c, j) fall(n-c, k-j) / fall(n, k),    fall(x, j) = x (x-1) .. (x-j+1).
 
-Take k new samples instead, where the success rate p has a Beta(alpha0, beta0) prior before the n
-samples are observed. Then p is Beta(a, b) with a = c + alpha0 and b = n - c + beta0, and j is
-Beta-binomial: rising factorials of a, b and a + b take the place of the falling ones. Its expected
-values are posterior means (Hariri et al. 2026, arXiv:2510.04265).
+Take k new samples instead, with a Beta(alpha0, beta0) prior of the success rate. Its posterior is
+Beta(a, b) with a = c + alpha0 and b = n - c + beta0, and j is Beta-binomial: rising factorials of
+a, b and a + b take the place of the falling ones (Hariri et al. 2026, arXiv:2510.04265).
 
-*Covariances.* Given p, a score is a sum of terms p^i (1 - p)^(k - i) with positive coefficients,
-and the product of two scores is one of terms p^i (1 - p)^(2k - i). So its posterior mean is a sum
-of Beta integrals. In the log-odds of p their integrands are smooth, and the trapezoidal rule
-converges exponentially: the relative error of each is below 1e-16. Thus a covariance is a mean of
-products of deviations, and no digits cancel as in E[s t] - E[s] E[t]. Where a score is close to its
-largest value, its distance from that takes its place. 12 digits are correct for n up to a million.
-
-The credits of a score are what each correct sample among k adds to it. There are U distinct pairs
-(n, c), and m scores.
+*Covariances.* The product of two scores is a sum of terms p^i (1 - p)^(2k - i), so its posterior
+mean is a sum of Beta integrals. In the log-odds of p their integrands are smooth, and the
+trapezoidal rule converges exponentially. A covariance is the mean of products of deviations, so no
+digits cancel. Where a score is close to its largest value, its distance from that takes its place.
+12 digits are correct for n up to a million. There are U distinct pairs (n, c), and m scores.
 """
 
 from __future__ import annotations
@@ -31,7 +26,7 @@ import numpy as np
 
 from ..core.counts import BinaryCounts, one_size
 from ..core.credits import Credits
-from ..core.expected import blocks_of_rows, columns_by_k
+from ..core.expected import blocks_of_rows, columns_by_k, relative_to_mode
 from ..core.score import Moments, Score, ScoreKey, number_terms
 
 Prior = tuple[float, float]
@@ -57,10 +52,7 @@ def pass_moments(counts: BinaryCounts, scores: Mapping[ScoreKey, Score], prior: 
 def posterior_means(
     n: np.ndarray, c: np.ndarray, credits: Sequence[Credits], prior: Prior
 ) -> np.ndarray:
-    """Return posterior means of m scores of k new samples, (U, m), for n and c, both (U,).
-
-    Scores may be at different k, which are the lengths of their credits.
-    """
+    """Return posterior means of m scores of k new samples, (U, m), for n and c, both (U,)."""
     result = np.zeros((len(c), len(credits)))
     for k, columns in columns_by_k(credits).items():
         credits_of_k = tuple(credits[column] for column in columns)
@@ -86,8 +78,7 @@ def credit_covariances(
 ) -> np.ndarray:
     """Return the posterior covariance of each pair of scores, (U, pairs), for n and c, both (U,).
 
-    The scores of a pair are at the same k. No covariance is negative, because neither score falls
-    with the success rate.
+    The scores of a pair are at the same k. None is negative, as no score falls with the rate.
     """
     result = np.zeros((len(c), len(pairs)))
     # `columns_by_k` leaves out pairs with a score that is always 0, whose covariance is 0.
@@ -139,8 +130,7 @@ def _covariances_of_k(
 def _require_few_nodes(k: int, step: np.ndarray, size: np.ndarray, reach: float) -> None:
     """Raise a ValueError if the pmf of k samples at all nodes has more than `_MOST_CELLS` numbers.
 
-    `size`, (U,), is the number of nodes of each pair (n, c), `step`, (U,), their distance, and
-    `reach` the range of all nodes together.
+    The pairs (n, c) have `size` nodes at the distance `step`, (U,) both, in the range `reach`.
     """
     # Pairs with equal steps share nodes.
     needed = k * sum(min(size[step == h].sum(), reach / h) for h in np.unique(step))
@@ -202,10 +192,9 @@ def _rows_from_cache(
     scores: Any,
     prior: Prior,
 ) -> np.ndarray:
-    """Return function(n, c, scores, prior), an array with a row for each pair of (U,) n and c.
+    """Return function(n, c, scores, prior), whose scores are at this k, with a row for each pair.
 
-    `scores` are credits or pairs of credits, all at this k. If all n are equal, and n and k are at
-    most `_LARGEST_TABLE`, the rows come from a cached table for c = 0 .. n.
+    If all n are equal, and n and k are at most 128, the rows come from a table for c = 0 .. n.
     """
     size = one_size(n)
     if 0 < size <= _LARGEST_TABLE and k <= _LARGEST_TABLE:
@@ -237,22 +226,6 @@ def pmf(n: np.ndarray, c: np.ndarray, k: int, prior: Prior | None = None) -> np.
     loss = (j + 1) * (np.maximum(n - c + step * (k - 1 - j), 0) + b)
     result = relative_to_mode(gain, loss, mode)
     return result / result.sum(axis=1, keepdims=True)
-
-
-def relative_to_mode(gain: np.ndarray, loss: np.ndarray, mode: np.ndarray) -> np.ndarray:
-    """Return P(j) / P(mode) for j = 0 .. k, (U, k + 1), where P(j + 1) / P(j) = gain / loss.
-
-    `gain` and `loss` are (U, k), and `mode` is (U, 1).
-    """
-    # Ratios are taken in the direction away from the mode, where they are at most about 1, so that
-    # no product overflows.
-    is_above = np.arange(gain.shape[1]) >= mode
-    up = np.divide(gain, loss, out=(~is_above).astype(float), where=is_above & (loss > 0))
-    down = np.divide(loss, gain, out=is_above.astype(float), where=~is_above & (gain > 0))
-    result = np.ones((len(gain), gain.shape[1] + 1))
-    result[:, 1:] = np.cumprod(up, axis=1)
-    result[:, :-1] *= np.cumprod(down[:, ::-1], axis=1)[:, ::-1]
-    return result
 
 
 def log_choose(n, c):

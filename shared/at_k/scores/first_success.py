@@ -1,10 +1,9 @@
 """pass@k of samples that stop at the first success, such as the attempts of an agent that retries.
 
-The attempts of a question end with the first correct one, the T-th, or when a budget is used up.
-The share of correct samples is then biased: for a success rate of 1/2 and a large budget, its mean
-is that of 1/T, which is ln 2 = 0.69. But the attempts show whether T <= k for each k up to the
-budget. The share of questions with T <= k is an unbiased estimate of pass@k. Each question gives
-one observation, so the attempts show nothing about scores that need several, such as pass^k.
+The attempts of a question end with the first correct one, the T-th, or when a budget is used up, so
+the share of correct samples is biased. But they show whether T <= k for each k up to the budget,
+and the share of questions with T <= k is an unbiased estimate of pass@k. They show nothing about
+scores that need several observations of a question, such as pass^k.
 """
 
 from __future__ import annotations
@@ -21,22 +20,16 @@ from ..core.computation import DEFAULT_K
 from ..core.counts import BinaryCounts
 from ..core.interval import IntervalMethod
 from ..core.samples import Samples, sample_place
-from ..core.score import ScoreId, Scores, one_column_each
+from ..core.score import ScoreId, Scores
 
 
 class FirstSuccesses:
     """pass@k of samples that stop at the first success, and the method of its limits.
 
-    Args:
-        budget: the largest number of samples of a question.
-        ks: the requested k, or None for the default of the metric.
-        metrics: the names of the included scores.
-        options: the options of limits.
-        errors: a model of the errors of the checker, or None.
-
-    Raises:
-        ValueError: if a k exceeds the budget, or if another score, a prior or a correction for
-            the errors of the checker is requested.
+    The arguments are the largest number of samples of a question, the requested k or None, the
+    names of the included scores, the options of limits, and a model of the checker's errors or
+    None. A ValueError is raised if a k exceeds the budget, or if another score, a prior or a
+    correction for errors is requested.
     """
 
     def __init__(
@@ -67,11 +60,9 @@ class FirstSuccesses:
         counts = checked.outcomes.counts
         largest_ks = largest_known_ks(counts, checked.outcomes, self._budget)
         ids = [ScoreId("pass@k", k) for k in choose_ks(self._ks, DEFAULT_K, largest_ks)]
-        # Each column says whether the first success of a question, its n-th sample, is among the
-        # first k samples.
-        columns = [(counts.c == 1) & (counts.n <= score.k) for score in ids]
-        values = np.stack(columns, axis=1).astype(float)
-        points = Scores(one_column_each(ids), np.arange(len(counts)), values)
+        # The first success of a question, its n-th sample, may be among the first k samples.
+        is_solved = {score: (counts.c == 1) & (counts.n <= score.k) for score in ids}
+        points = Scores.from_values({score: x.astype(float) for score, x in is_solved.items()})
         return points, limits_for_questions(points, "pass@k", self._options)
 
 

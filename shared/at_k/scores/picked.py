@@ -25,12 +25,8 @@ def picked_scores(
 ) -> tuple[Scores, tuple[float, float]]:
     """Return picked@k of each question at each k, and (least, largest) reward of a scored sample.
 
-    Args:
-        outcomes: S outcomes, which are real rewards if `w` is None, and categories otherwise.
-        w: the reward of each category, or None.
-        picked_by: the score of each sample, in lists like the predictions. The sample with the
-            highest score is picked.
-        ks: the k, at most the number of scored samples of each question.
+    `w` has the reward of each category, or is None for real rewards. `picked_by` has the score of
+    each sample, in lists like the predictions: the sample with the highest score is picked.
     """
     scores = read_scores(picked_by, "picked_by", outcomes)
     n, scored = outcomes.n, outcomes.is_scored

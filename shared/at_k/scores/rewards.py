@@ -1,14 +1,12 @@
 """Posterior moments of Max@k, the expected maximum reward of k new samples.
 
-Let A_l be the probability that a reward is at most r_l. With the uniform Dirichlet prior of
-`core.rewards`, it has a Beta distribution, and A_l is A_m times an independent factor for l <= m.
-All k rewards are at most r_l with the probability A_l^k, which is pass^k of samples that count as
-correct if their reward is at most r_l. So, with the mean Q_l and the variance V_l of A_l^k,
+Let A_l be the probability that a reward is at most r_l. With the uniform Dirichlet prior it has a
+Beta distribution, and A_l is A_m times an independent factor for l <= m. All k rewards are at most
+r_l with the probability A_l^k: pass^k, if samples with rewards of at most r_l count as correct. So
 
-    Cov[A_l^k, A_m^k] = E[A_l^k] / E[A_m^k] Var[A_m^k] = Q_l V_m / Q_m  for l <= m.
+    Cov[A_l^k, A_m^k] = E[A_l^k] / E[A_m^k] Var[A_m^k]  for l <= m.
 
-There are M questions, S samples, and L levels r_1 < .. < r_L, the distinct rewards. Questions with
-equal counts of rewards share one of U rows.
+M questions with S samples have U distinct rows of counts of L levels, the distinct rewards.
 """
 
 from __future__ import annotations

@@ -1,13 +1,10 @@
 """weighted_vote@k: the probability that the answer with the most weight among k samples is correct.
 
-Each sample votes with a weight, such as its confidence or its reward. Draw k of the n samples of a
-question, without replacement. The answer with the largest sum of weights wins; answers with equal
-sums share the win. If no sample with an answer has a weight above 0, no answer wins.
-
-Sums of weights are not counts, so the method of `core.votes` does not apply. If there are at most
-20,000 subsets, as for all n up to 16, each is evaluated, which is exact. Otherwise the result is
-the mean over 10,000 random subsets, an unbiased estimate. Its standard error is at most 0.005 for a
-question, and 0.005 / sqrt(M) for the mean of M. The subsets do not change from call to call.
+Each sample votes with a weight, such as its confidence. Draw k of the n samples of a question. The
+answer with the largest sum of weights wins, and answers with equal sums share the win. If no sample
+with an answer has a weight above 0, none wins. Up to 20,000 subsets, as for all n up to 16, each is
+evaluated, which is exact. Otherwise the result is the mean over 10,000 random subsets, the same in
+each call. It is unbiased, with a standard error of at most 0.005 for a question.
 """
 
 from __future__ import annotations
@@ -24,7 +21,7 @@ import numpy as np
 from ..core.checking import Checked
 from ..core.checks import InputError, Place
 from ..core.consensus import more_than_half
-from ..core.score import ScoreId, Scores, one_column_each
+from ..core.score import ScoreId, Scores
 from .aligned import read_scores
 
 _MOST_SUBSETS = 20_000  # If there are more, random ones are drawn.
@@ -39,11 +36,10 @@ def weighted_vote_scores(
     merge_correct: bool,
     sizes: Mapping[ScoreId, int | np.ndarray],
 ) -> Scores:
-    """Return weighted_vote@k of M questions for each id in `sizes`, a dict from id to k.
+    """Return weighted_vote@k of M questions for each id in `sizes`, whose k is a number or (M,).
 
-    A k is one number, or (M,) of them. `vote_weights` has a list for each question. If
-    `merge_correct`, all answers to a question that are correct in more than half of their samples
-    count as one. Raises ValueError without answers, or if a weight is missing or invalid.
+    If `merge_correct`, all answers to a question that are correct in more than half of their
+    samples count as one. Raises ValueError without answers, or for an invalid weight.
     """
     if checked.answers is None:
         raise ValueError("vote_weights weigh answers: give predictions and references.")
@@ -68,17 +64,16 @@ def weighted_vote_scores(
         for column, k in enumerate(sizes.values()):
             subsets = _subsets(n, int(np.broadcast_to(k, len(correct.n))[question]))
             columns[question, column] = _winner_credits(votes, credits, subsets[:, order]).mean()
-    return Scores(one_column_each(sizes), np.arange(len(columns)), columns)
+    return Scores.from_values(dict(zip(sizes, columns.T, strict=True)))
 
 
 def _votes_and_credits(
     codes: np.ndarray, weights: np.ndarray, is_correct: np.ndarray, merge_correct: bool
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return (votes, credits) of n samples of a question with A distinct answers.
+    """Return (votes, credits) of the A distinct ones of n answers, whose codes are -1 for none.
 
-    `codes`, (n,), are integers, -1 for no answer. `votes`, (n, A), have the weight of each sample
-    in the column of its answer, otherwise 0. `credits`, (A,), are the shares of the samples with
-    each answer that are correct. If `merge_correct`, answers with a share above 1/2 are one answer.
+    `votes`, (n, A), have the weight of each sample in the column of its answer, otherwise 0, and
+    `credits`, (A,), are the shares of the samples with each answer that are correct.
     """
     distinct, index = np.unique(codes, return_inverse=True)
     credits = np.bincount(index, is_correct) / np.bincount(index)
