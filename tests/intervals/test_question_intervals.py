@@ -155,6 +155,13 @@ def test_questions_that_are_alike_leave_room_for_a_kind_that_none_of_them_is_of(
     assert scores["pass@1_hi"] >= 1 - missed * (1 - accuracy / 64) - 1e-12
 
 
+@pytest.mark.parametrize(("questions", "k"), [(3, 5), (5, 9), (11, 7), (24, 5)])
+def test_rounding_of_a_largest_score_does_not_move_it_past_its_limit(questions, k):
+    options: dict[str, Any] = {"confidence": 0.95, "interval": "questions"}
+    scores = gpassk([[1] * k] * questions, k=k, include="mG-Pass@k", **options)
+    assert scores[f"mG-Pass@{k}"] == scores[f"mG-Pass@{k}_hi"]
+
+
 def test_a_confidence_close_to_1_has_limits():
     runs = [[0, 1], [1, 1], [0, 0]], [[1, 0], [1, 1], [0, 1]]
     result = at_k.compare(*runs, k=1, interval="questions", confidence=1 - 2**-53)

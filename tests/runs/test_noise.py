@@ -1,5 +1,6 @@
 """The shares of the variance of a score: against simulation, and in words."""
 
+import json
 import re
 
 import at_k
@@ -124,6 +125,19 @@ def test_the_command_says_the_limits_for_the_other_question(capsys, tmp_path, fl
     assert beginning in printed
     assert f"{of} " in printed
     assert "so more questions would help most." in printed
+
+
+def test_the_command_advises_more_clusters_where_questions_have_them(capsys, tmp_path):
+    rng = np.random.default_rng(6)
+    outcomes = rng.random((30, 5)) < np.repeat(rng.random((10, 1)), 3, axis=0)
+    lines = [
+        json.dumps({"topic": f"t{i // 3}", "outcomes": row})
+        for i, row in enumerate(outcomes.astype(int).tolist())
+    ]
+    (tmp_path / "run.jsonl").write_text("\n".join(lines))
+    flags = ("--k", 1, "--include", "pass@k", "--confidence", 0.95, "--interval", "questions")
+    printed = output_of(capsys, "gpassk", tmp_path / "run.jsonl", *flags, "--clusters", "topic")
+    assert "so more clusters would help most." in " ".join(printed.split())
 
 
 def test_the_noise_of_rewards_is_in_their_unit(capsys, tmp_path):
