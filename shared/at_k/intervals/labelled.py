@@ -1,27 +1,8 @@
 """Scores that are corrected for the errors of a checker, with intervals that account for labels.
 
-The true-positive rate t and the false-positive rate f of a checker are known, or estimated from
-labels by way of two shares (see `labels`): P and F of the correct samples among those that it
-accepts and rejects, or t and f themselves.
-
-Let S be the estimate of a score with both shares estimated. With known rates, its limits would be
-S - x and S + y. As the first share moves to its limits, S moves by at most a downwards and b
-upwards, and as the second moves, by at most c and d. The interval extends from S downwards by
-sqrt(x^2 + a^2 + c^2) and upwards by sqrt(y^2 + b^2 + d^2) (Zou & Donner 2008, Statistics in
-Medicine 27, 1693), with the further term 2 r a c or 2 r b d if the errors of both shares have a
-correlation r.
-
-An estimate is unbiased, and may lie outside of the range of its score. Limits are clipped to it.
-
-*Labels of samples of the run.* Realized rates are the shares of the correct and of the incorrect
-samples of the run that the checker accepts. They differ from t and f by chance. S depends on the
-realized rates only, so x and y contain their variance already, which is
-
-    (dS/dt)^2 t (1 - t) / (N q) + (dS/df)^2 f (1 - f) / (N (1 - q))
-
-for N samples, a share q of which is correct. It is subtracted from a^2 + c^2 and from b^2 + d^2,
-which contain the errors of samples without a label only: a stratum of which all samples are
-labelled adds nothing.
+The true-positive rate t and the false-positive rate f of the checker are known, or estimated from
+labels by way of two shares, see `labels`. Estimates are unbiased and may leave the range of their
+score. Limits are clipped to it.
 """
 
 from __future__ import annotations
@@ -133,7 +114,9 @@ class RateIntervals(DerivedIntervals):
 class LabelledIntervals(DerivedIntervals):
     """Intervals of corrected scores, widened for the errors of rates estimated from labels.
 
-    `method` has the intervals for exact rates. `rescore` returns the scores for given rates.
+    `method` has the intervals for exact rates. `rescore` returns the scores for given rates. The
+    squares of both distances from the score are added (Zou & Donner 2008, Statistics in Medicine
+    27, 1693).
     """
 
     def __init__(
@@ -176,9 +159,11 @@ Rescore = Callable[[CheckerRates], np.ndarray]
 def distances_of_rates(labels: LabelCounts, rescore: Rescore, confidence: float) -> np.ndarray:
     """Return how far m scores may lie below and above their estimates, (2, m).
 
-    The distances follow from how far the scores move if the rates of the checker move to their
-    limits with this confidence. They are infinite if the labels do not bound a score. Only labels
-    of the run have correlated errors and realized rates, which the module docstring explains.
+    As one share moves to its limits with this confidence, a score moves by at most a downwards, and
+    as the other moves, by at most c. The distance is sqrt(a^2 + c^2 + 2 r a c), where r is the
+    correlation of the errors of both. It is infinite if the labels do not bound a score. If all
+    samples of a stratum are labelled, its share adds nothing. The variance of the realized rates,
+    which limits for known rates contain already, is subtracted.
     """
     points = rescore(labels.rates)
     squares, signs = [], []
@@ -206,7 +191,11 @@ def distances_of_rates(labels: LabelCounts, rescore: Rescore, confidence: float)
 
 
 def _realized_variances(labels: LabelCounts, points: np.ndarray, rescore: Rescore) -> np.ndarray:
-    """Return the variance of m scores from realized rates, times the N samples of a run, (m,)."""
+    """Return the variance of m scores from realized rates, times the N samples of a run, (m,).
+
+    These are the shares of the correct and of the incorrect samples that the checker accepts. For a
+    share q of correct samples it is (dS/dt)^2 t (1 - t) / q + (dS/df)^2 f (1 - f) / (1 - q).
+    """
     t, f = labels.rates
     assert labels.run is not None
     correct = (labels.run.accepted - f) / (t - f)
@@ -248,10 +237,7 @@ class CheckerErrors:
     def pass_limits(
         self, checked: Checked, scores: Mapping[ScoreKey, Score], options: IntervalOptions
     ) -> Corrected:
-        """Return the corrected scores of the pass@k family with their limits, see `Corrected`.
-
-        Raises ValueError if a score cannot be corrected, or if labels are invalid or too few.
-        """
+        """Return the corrected scores of the pass@k family with their limits, see `Corrected`."""
         counts = checked.outcomes.counts
         errors = Errors.from_options(self._rates, self._labels, checked.outcomes)
         require_correction(scores, errors.rates)
@@ -306,8 +292,7 @@ def falls_with_k(
 ) -> bool:
     """Return whether the corrected pass@k of a requested k is below that of a smaller k, and warn.
 
-    It has to be lower by more than 0.005. The smaller k are the requested ones and all powers of 2.
-    `run` is the name with which the warning begins, or "".
+    The smaller k are the requested ones and all powers of 2. `run` begins the warning.
     """
     events = filter(None, map(event_of, scores.values()))
     requested = {k for k, r in events if r == 1 < k <= counts.n.min()}
