@@ -7,7 +7,7 @@ import at_k
 import numpy as np
 import pytest
 from run_command import output_of, write_runs
-from scored import bayes_at_n, gpassk
+from scored import bayes_at_n
 
 RATES = {"uniform": (1, 1), "alike": (30, 30), "two kinds": (0.3, 0.3)}
 
@@ -31,15 +31,6 @@ def test_shares_agree_with_a_simulation(name, n, k):
             np.sqrt(np.var(estimates) / size), rel=0.25
         )
     assert np.mean(shares) == pytest.approx(expected, abs=0.04)
-
-
-def test_limits_are_those_of_the_metric():
-    rng = np.random.default_rng(2)
-    rows = (rng.random((50, 6)) < rng.random((50, 1))).astype(int)
-    result = at_k.noise(rows, 3)["pass@3"]
-    for interval, name in (("sampling", "same_questions"), ("questions", "other_questions")):
-        scores = gpassk(rows, k=3, include="pass@k", confidence=0.95, interval=interval)
-        assert result[name] == pytest.approx((scores["pass@3_lo"], scores["pass@3_hi"]))
 
 
 def test_labels_have_a_share():

@@ -114,9 +114,7 @@ class RateIntervals(DerivedIntervals):
 class LabelledIntervals(DerivedIntervals):
     """Intervals of corrected scores, widened for the errors of rates estimated from labels.
 
-    `method` has the intervals for exact rates. `rescore` returns the scores for given rates. The
-    squares of both distances from the score are added (Zou & Donner 2008, Statistics in Medicine
-    27, 1693).
+    `method` has the intervals for exact rates. `rescore` returns the scores for given rates.
     """
 
     def __init__(
@@ -140,16 +138,25 @@ class LabelledIntervals(DerivedIntervals):
         distances = distances_of_rates(
             self._labels, lambda rates: np.array([*rescore(rates).values()]), confidence
         )
-        distances_of_key = dict(zip(points, distances.T.tolist(), strict=True))
+        distances_of_key = dict(zip(points, distances.T, strict=True))
         result = {}
         for key, interval in self._method.intervals(questions, confidence).items():
-            mu, sigma, lo, hi, name = interval
-            (down, up), point = distances_of_key[key], points[key]
-            below = math.hypot(max(point - lo, 0.0), down)
-            above = math.hypot(max(hi - point, 0.0), up)
-            lo, hi = (min(1.0, max(0.0, limit)) for limit in (point - below, point + above))
-            result[key] = Interval(mu, math.hypot(sigma, (down + up) / 2 / z), lo, hi, name)
+            distance, limits = distances_of_key[key], np.array([interval.lo, interval.hi])
+            lo, hi = widened(points[key], limits, distance).tolist()
+            sigma = math.hypot(interval.sigma, distance.mean() / z)
+            result[key] = interval._replace(sigma=sigma, lo=lo, hi=hi)
         return result
+
+
+def widened(points, limits: np.ndarray, distances: np.ndarray) -> np.ndarray:
+    """Return limits of scores, moved away from them to account for what labels leave open.
+
+    `limits` and `distances` have two rows, for lower and upper limits. The squares of distances are
+    added (Zou & Donner 2008, Statistics in Medicine 27, 1693).
+    """
+    sides = np.maximum([points - limits[0], limits[1] - points], 0.0)
+    down, up = np.hypot(sides, distances)
+    return np.clip([points - down, points + up], 0.0, 1.0)
 
 
 Rescore = Callable[[CheckerRates], np.ndarray]
@@ -234,14 +241,18 @@ class CheckerErrors:
                 "or 'questions'."
             )
 
+    def _errors_on(self, checked: Checked) -> Errors:
+        """Return the errors on these samples. Raises ValueError for invalid or too few labels."""
+        errors = Errors.from_options(self._rates, self._labels, checked.outcomes)
+        errors.warn_if_contradicted(checked.outcomes.counts)
+        return errors
+
     def pass_limits(
         self, checked: Checked, scores: Mapping[ScoreKey, Score], options: IntervalOptions
     ) -> Corrected:
         """Return the corrected scores of the pass@k family with their limits, see `Corrected`."""
-        counts = checked.outcomes.counts
-        errors = Errors.from_options(self._rates, self._labels, checked.outcomes)
+        counts, errors = checked.outcomes.counts, self._errors_on(checked)
         require_correction(scores, errors.rates)
-        errors.warn_if_contradicted(counts)
         described = errors.described()
         if falls_with_k(counts, scores, errors.rates, options.weights):
             described["falls_with_k"] = True
@@ -268,8 +279,7 @@ class CheckerErrors:
 
         `points` are the rates of samples called correct, and `method`, if not None, has the limits.
         """
-        errors = Errors.from_options(self._rates, self._labels, checked.outcomes)
-        errors.warn_if_contradicted(checked.outcomes.counts)
+        errors = self._errors_on(checked)
 
         def rescore(rates: CheckerRates) -> Scores:
             """Return the success rates at other rates of the checker."""

@@ -91,21 +91,22 @@ def noise_of(
 
     options = options.for_samples({run.name: run.outcomes.n})
     (scored,), confidence = score_runs([run], options), options.confidence
-    others = scored.intervals("questions", confidence)
+    other_intervals = scored.intervals("questions", confidence)
     if same is None and scored.shows_samples:
         same = scored.intervals("sampling", confidence)
     # Variances: estimated rates move each limit by about z standard errors, so divide by z.
-    checkers = (scored.moves(confidence).mean(axis=0) / normal_z(confidence)) ** 2
-    lo, hi = scored.widened(limits_of(others), confidence).tolist()
-    sampling_variances: list[float] = [0.0] * len(others)
-    same_limits: list[Any] = [None] * len(others)
+    checker_variances = (scored.moves(confidence).mean(axis=0) / normal_z(confidence)) ** 2
+    lo, hi = scored.widened(limits_of(other_intervals), confidence).tolist()
+    sampling_variances: list[float] = [0.0] * len(other_intervals)
+    same_limits: list[Any] = [None] * len(other_intervals)
     if same is not None:
         sampling_variances = [interval.sigma**2 for interval in same]
         same_limits = [*map(tuple, scored.widened(limits_of(same), confidence).T.tolist())]
     result: dict[str, dict[str, Any]] = {}
     for i, score_id in enumerate(scored.points.keys):
         score, other, limits = float(scored.estimates[i]), (lo[i], hi[i]), same_limits[i]
-        variance, within, checker = others[i].sigma ** 2, sampling_variances[i], float(checkers[i])
+        variance, within = other_intervals[i].sigma ** 2, sampling_variances[i]
+        checker = float(checker_variances[i])
         standard_error = math.sqrt(variance + checker)
         # If all questions have the same score, the variance is 0 up to rounding, but limits differ.
         if standard_error <= 1e-12 * abs(score):

@@ -33,7 +33,7 @@ from ..core.votes import count_answers
 from ..intervals.anytime import AnytimeIntervals, confidence_of_a_look, look_size
 from ..intervals.binary_family import pass_intervals
 from ..intervals.consensus import vote_limits
-from ..intervals.labelled import Errors, distances_of_rates, falls_with_k
+from ..intervals.labelled import Errors, distances_of_rates, falls_with_k, widened
 from ..intervals.reward_family import RewardFamily
 from ..intervals.sampling import family_intervals
 from ..scores.checker_rates import CheckerRates, corrected_scores, require_correction
@@ -153,9 +153,7 @@ class ScoredRun:
         """Return limits, (2, m), that also account for estimated rates of the checker, if any."""
         if self._moves is None:
             return limits
-        distances = np.maximum([self.estimates - limits[0], limits[1] - self.estimates], 0.0)
-        down, up = np.hypot(distances, self.moves(confidence))
-        return np.clip([self.estimates - down, self.estimates + up], 0.0, 1.0)
+        return widened(self.estimates, limits, self.moves(confidence))
 
 
 def limits_of(intervals: Sequence[Interval]) -> np.ndarray:
