@@ -486,7 +486,7 @@ most of whose methods raise an error that names the missing package.
 """
 
 
-KERNEL = "669f775683a0"
+KERNEL = "b772cbb33cae"
 """A hash of the core, which `shared/vendor.py` writes into kernels; "" in the package itself."""
 
 INSTALL = 'pip install "evaluate-at-k @ git+https://github.com/evaluate-at-k/evaluate-at-k"'
@@ -4350,7 +4350,7 @@ class RankedRewards(Rewards):
         at_most: (S,) rank of each reward among those of its question, from 1 to n.
     """
 
-    @property
+    @cached_property
     def sizes(self) -> np.ndarray:
         """Return the number of samples of each question, (M,)."""
         return self.at_most[self._last]
@@ -4362,7 +4362,7 @@ class RankedRewards(Rewards):
         first = last + 1 - self.sizes
         return np.stack([self.levels[first], self.levels[last]], axis=1)
 
-    @property
+    @cached_property
     def _last(self) -> np.ndarray:
         """Return the index of the largest reward of each question in `levels`, (M,)."""
         starts = np.flatnonzero(self.at_most == 1)  # The smallest reward of a question has rank 1.

@@ -326,18 +326,6 @@ class LevelDistributions:
         # np.logaddexp takes four times as long.
         return -np.maximum(self.log_odds, 0.0) - np.log1p(np.exp(-np.abs(self.log_odds)))
 
-    @cached_property
-    def _place_in_table(self) -> tuple[np.ndarray, np.ndarray]:
-        """Return the index of the entry of `_ODDS` below each of `log_odds`, and the fraction."""
-        steps = np.clip((self.log_odds - _ODDS[0]) / _ODDS_STEP, 0, len(_ODDS) - 1)
-        index = np.minimum(steps.astype(np.int32), len(_ODDS) - 2)
-        return index, steps - index
-
-    def _interpolated(self, effect: np.ndarray) -> np.ndarray:
-        """Return the values of an effect that is tabulated at `_ODDS` for each of `log_odds`."""
-        index, fraction = self._place_in_table
-        return effect[index] + fraction * np.diff(effect)[index]
-
     def likelihood(self, counts: np.ndarray) -> np.ndarray:
         """Return the likelihood of (U, L) counts, divided by the largest of the J, (U, J)."""
         log_below, log_above = self._log_below, self._log_below + self.log_odds
@@ -370,8 +358,9 @@ class LevelDistributions:
         """Return the covariance of estimates of Max@j and Max@k from the same n samples, (..)."""
         terms_j, terms_k = (np.exp(size * self._log_below) * self.gaps for size in (j, k))
         up_to_level, below = np.cumsum(terms_j, axis=-1), np.cumsum(terms_k, axis=-1) - terms_k
-        first = self._interpolated(_overlap_effect(n, j, k)) * up_to_level
-        return (first + self._interpolated(_overlap_effect(n, k, j)) * below) @ self.gaps
+        first = np.interp(self.log_odds, _ODDS, _overlap_effect(n, j, k)) * up_to_level
+        second = np.interp(self.log_odds, _ODDS, _overlap_effect(n, k, j)) * below
+        return (first + second) @ self.gaps
 
     def squared_changes(self, n: int, k: int) -> np.ndarray:
         """Return the expected `squared_changes` of n >= 2 random samples, (..).
@@ -387,7 +376,7 @@ class LevelDistributions:
         # A matrix product takes a third of the time of cumulative sums over the levels.
         pairs = (2 * np.triu(np.ones(2 * self.gaps.shape)) - np.eye(len(self.gaps))) * self.gaps
         weights = np.exp(k * self._log_below) @ (self.gaps[:, None] * pairs)
-        return np.einsum("...l,...l", self._interpolated(effect), weights)
+        return np.einsum("...l,...l", np.interp(self.log_odds, _ODDS, effect), weights)
 
 
 def squared_changes(counts: np.ndarray, gaps: np.ndarray, k: int) -> np.ndarray:
