@@ -87,28 +87,29 @@ def grade_sources(
     if labels is not None:
         sources = _with_labels(sources, labels)
     sources = in_one_order(sources, by_order, common)
-    checking, runs, graded = options.checking, [], []
-    for name, source in sources:
-        with naming_questions(source):
-            runs.append(_parse_run(name, source, checking.labels))
+    checking = options.checking
+    runs = [_parse_run(name, source, checking.labels) for name, source in sources]
     with naming_questions(sources[0][1]):
         options = _with_values_of_runs(sources, options)
         check_same_questions(runs)
-        if any(run.has_references for run in runs):
-            # Checking may take long, so invalid options have to be found before.
-            options.for_samples({run.name: run.outcomes.n for run in runs})
-        elif not checking.matches_exactly:
-            raise ValueError(
-                "check_correct_fn is given, but no run has references to check against: a run with "
-                "references is a dict of predictions and references, as at_k.read returns it."
-            )
+        _check_before_grading(runs, options, checking)
+    runs = [_grade_run(run, checking) if run.has_references else run for run in runs]
     for run in runs:
-        if run.has_references:
-            with naming_questions(run.source):
-                run = _grade_run(run, checking)
         warn_of_stopping(run.outcomes, f"{run.name}: " if len(runs) > 1 else "")
-        graded.append(run)
-    return _with_errors(graded, checker_rates, labels is not None), options
+    return _with_errors(runs, checker_rates, labels is not None), options
+
+
+def _check_before_grading(
+    runs: Sequence[Run], options: ComparisonOptions, checking: Checking
+) -> None:
+    """Raise a ValueError for invalid options before a checker runs, which may take long."""
+    if any(run.has_references for run in runs):
+        options.for_samples({run.name: run.outcomes.n for run in runs})
+    elif not checking.matches_exactly:
+        raise ValueError(
+            "check_correct_fn is given, but no run has references to check against: a run with "
+            "references is a dict of predictions and references, as at_k.read returns it."
+        )
 
 
 def _with_labels(sources: Sequence[tuple[str, Any]], labels: Any) -> list[tuple[str, Any]]:
@@ -191,18 +192,22 @@ def in_one_order(
             f"the column of their ids (questions; in the shell --questions), or give by_order=True "
             f"if all runs have the same questions in the same order."
         )
-    questions = ids[0]
-    if common:
-        shared = set(questions).intersection(*ids[1:])
-        questions = [question for question in questions if question in shared]
-        if not shared:
-            key = sources[0][1].columns.get("questions", "")
-            raise ValueError(f"The runs have no question in common, by {key}.")
-    else:
+    if not common:
         _require_same_questions(sources)
-    ordered = [(name, _with_questions(run, list(questions))) for name, run in sources]
+    questions = _common_questions([run for _, run in sources])
+    ordered = [(name, _with_questions(run, questions)) for name, run in sources]
     _warn_of_other_texts(ordered)
     return ordered
+
+
+def _common_questions(runs: Sequence[Any]) -> list[Any]:
+    """Return the ids of the first run that all runs have. Raises ValueError if there are none."""
+    first, *others = runs
+    shared = set(first.ids).intersection(*(run.ids for run in others))
+    if not shared:
+        key = first.columns.get("questions", "")
+        raise ValueError(f"The runs have no question in common, by {key}.")
+    return [question for question in first.ids if question in shared]
 
 
 def _ids_of(source: Any) -> Any:
@@ -296,18 +301,19 @@ def _parse_run(name: str, source: Any, labels: Labels | None) -> Run:
             f"{name} has prior outcomes R0, which only the metrics bayes_at_n and max_at_k use: "
             f"read it without R0."
         )
-    with naming_run(name):
+    with naming_questions(source), naming_run(name):
         rows = read_samples(source["predictions"])
         if source.get("references") is None:
             return Run(name, as_outcomes(rows, labels), source=source)
         run = Run(name, stored(rows, source["references"]), source=source)
         checker = source.get("check_correct_fn")
-        return run if checker is None else _grade_run(run, Checking(checker))
+        checking = None if checker is None else Checking(checker)
+    return run if checking is None else _grade_run(run, checking)
 
 
 def _grade_run(run: Run, checking: Checking) -> Run:
     """Return a copy of a run whose samples have been checked against their references."""
-    with naming_run(run.name):
+    with naming_questions(run.source), naming_run(run.name):
         checked = checking.check(run.outcomes)
         return run._replace(
             outcomes=checked.outcomes,

@@ -117,13 +117,17 @@ class PlanOptions(ComparisonOptions):
             value, default = getattr(self, name), getattr(PlanOptions, name)
             if value is not None or default is not None:
                 setattr(self, name, check_number(name, value, rule, least, most))
+        self._check_rates()
+        if self.half_width is not None and self.difference is not None:
+            given = f"half_width={self.half_width} and difference={self.difference}"
+            raise ValueError(f"{given} are both given: give one of them.")
+
+    def _check_rates(self) -> None:
+        """Validate the assumed success rates, if any, and turn them into an array."""
         if self.rates is not None:
             rule, rates = "a success rate is a number from 0 to 1", as_list("rates", self.rates)
             checked = [check_number(f"rates[{i}]", p, rule, 0, 1) for i, p in enumerate(rates)]
             self.rates = np.array(checked)
-        if self.half_width is not None and self.difference is not None:
-            given = f"half_width={self.half_width} and difference={self.difference}"
-            raise ValueError(f"{given} are both given: give one of them.")
 
     @property
     def wanted(self) -> tuple[str, float] | None:
