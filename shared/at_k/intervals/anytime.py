@@ -11,7 +11,7 @@ import numpy as np
 from ..core.interval import DerivedIntervals, IntervalMethod
 from . import Intervals
 
-_TUNED_FOR_QUESTIONS, _TUNED_FOR_SAMPLES = 50.0, 8.0
+_TUNED_FOR_QUESTIONS, _TUNED_FOR_SAMPLES = 50.0, 8.0  # the N0 of `confidence_of_a_look`
 _LARGEST = math.nextafter(1.0, 0.0)
 
 

@@ -43,7 +43,7 @@ def path_exceedance(angles: np.ndarray, c: float) -> np.ndarray:
 def confidence_of_each(
     exceedance: Callable[[float], float], number: int, confidence: float
 ) -> float:
-    """Return the confidence of each of a `number` of intervals so that all cover with `confidence`.
+    """Return the confidence that each interval needs so that all cover with `confidence`.
 
     `exceedance` bounds the probability that any error exceeds c standard deviations.
     """

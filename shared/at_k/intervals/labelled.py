@@ -149,9 +149,9 @@ class LabelledIntervals(DerivedIntervals):
 
 
 def widened(points, limits: np.ndarray, distances: np.ndarray) -> np.ndarray:
-    """Return limits of scores, moved away from them to account for what labels leave open.
+    """Return limits of scores, widened by the distances that `distances_of_rates` returns.
 
-    `limits` and `distances` have two rows, for lower and upper limits. The squares of distances are
+    Both have a row for lower and one for upper limits. The squares of distances from the score are
     added (Zou & Donner 2008, Statistics in Medicine 27, 1693).
     """
     sides = np.maximum([points - limits[0], limits[1] - points], 0.0)

@@ -47,8 +47,8 @@ class LabelledRun(NamedTuple):
 class LabelCounts(NamedTuple):
     """Numbers of labelled samples by the label and the verdict of the checker.
 
-    Without a `run` that they belong to, or if their order is not known, they estimate the rates t
-    and f themselves, which is valid if samples were labelled whatever the checker says of them.
+    They estimate P and F if the `run` that they belong to is known. Otherwise they estimate the
+    rates t and f, which is valid if samples were labelled whatever the checker says of them.
     """
 
     tp: float
@@ -123,11 +123,12 @@ class LabelCounts(NamedTuple):
         return (lo[0], hi[0]), (lo[1], hi[1])
 
     def _limits_of_strata(self, confidence: float) -> tuple[_Limits, _Limits]:
-        """Return the limits of P and of F, or of t and of f, by Jeffreys' interval.
+        """Return the limits of P and of F, or of t and of f.
 
-        (Brown, Cai & DasGupta 2001, Statistical Science 16, 101). `a` labels of G questions of the
-        run count as a / (design effect) x (z / t')^2 independent ones, with Student's t for G - 1
-        degrees of freedom (Korn & Graubard 1998, Survey Methodology 24, 193).
+        They are those of Jeffreys' interval (Brown, Cai & DasGupta 2001, Statistical Science 16,
+        101). Labels of G questions of the run count as (z / t')^2 / (design effect) times as many
+        independent ones, where t' is the quantile of Student's distribution with G - 1 degrees of
+        freedom (Korn & Graubard 1998, Survey Methodology 24, 193).
         """
         from scipy.special import betaincinv  # imported here: it takes longer than all of at_k
 

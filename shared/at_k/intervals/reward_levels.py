@@ -277,9 +277,9 @@ class FittedRewards:
     def excess_variances(self, k: int) -> np.ndarray:
         """Return factors >= 1 by which estimates of Max@k vary more than priors predict, (E,).
 
-        Few questions are too close to the estimated distributions, and many levels too far from the
-        grid. A factor is the sum of the squared changes of Max@k as each sample is left out, over
-        its expected value under an estimate of the prior.
+        Distributions estimated from few questions are too close to their samples, and the grid may
+        have none close to questions with many levels. A factor is the sum of the squared changes of
+        Max@k as each sample is left out, over its expected value under an estimate of the prior.
         """
         samples, expected = self.samples, np.zeros(len(self.estimates))
         if len(samples.gaps) == 1:  # The grid contains every distribution over two levels.

@@ -91,9 +91,9 @@ def by_sign(differences: Iterable[Difference]) -> list[tuple[int, list[Differenc
 
 
 def zero_in_band(differences: Sequence[Difference], names: Sequence[str]) -> str:
-    """Return the end of a sentence that begins with "The band": where it excludes 0, and for whom.
+    """Return the end of a sentence that begins with "The band": at which k it excludes 0.
 
-    `names` are those of runs a and b.
+    The text also says which run is higher there. `names` are those of runs a and b.
     """
     ranges = []
     for sign, successive in by_sign(differences):

@@ -309,9 +309,10 @@ def plan_for(run: Run | None, options: PlanOptions) -> dict[str, Any]:
 
 def _check_pilot(run: Run | None, options: PlanOptions) -> None:
     """Raise a ValueError unless there is either a pilot run that can be used, or assumed rates."""
-    for_questions = (options.groups, options.clusters, options.question_weights)
-    if run is None and any(x is not None for x in for_questions):
-        raise ValueError("Groups, clusters and weights of questions are those of a pilot run.")
+    if run is None:
+        given = (options.groups, options.clusters, options.question_weights)
+        if options.average != "questions" or any(x is not None for x in given):
+            raise ValueError("Groups, clusters and weights of questions are those of a pilot run.")
     if run is not None and run.errors != Errors():
         raise ValueError(
             "The pilot run has labels, and a plan is not corrected for the errors of a checker: "
