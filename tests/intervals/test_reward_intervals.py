@@ -206,7 +206,8 @@ def test_sampling_intervals_of_both_families_agree(beta, questions, n):
     grid of rewards matters more, up to 36 % of the width.
     """
     rng = np.random.default_rng([questions, n])
-    rates = rng.beta(*beta, questions) if beta else rng.choice([0.1, 0.9], questions)
+    a, b = beta or (None, None)
+    rates = rng.beta(a, b, questions) if beta else rng.choice([0.1, 0.9], questions)
     counts = BinaryCounts(np.full(questions, n), rng.binomial(n, rates))
     for of_rates, of_rewards in both_families(counts, [1, 2, n // 2]):
         assert of_rewards.mu == pytest.approx(of_rates.mu, abs=1e-14)

@@ -316,10 +316,9 @@ def test_known_rates_give_the_scores_of_gpassk():
 def test_labels_widen_the_interval_of_known_rates(interval):
     _, called, _ = judged_pair(np.random.default_rng(4), 60, 6)
     counts = {"tp": 90, "fn": 10, "fp": 10, "tn": 90}
-    known, estimated = (
-        at_k.compare(called[0], called[1], k=2, interval=interval, **errors)
-        for errors in ({"checker_rates": (0.9, 0.1)}, {"labels": (counts, counts)})
-    )
+    options: dict[str, Any] = {"k": 2, "interval": interval}
+    known = at_k.compare(called[0], called[1], checker_rates=(0.9, 0.1), **options)
+    estimated = at_k.compare(called[0], called[1], labels=(counts, counts), **options)
     assert estimated["pass@2"] == pytest.approx(known["pass@2"])
     assert estimated["pass@2_lo"] < known["pass@2_lo"]
     assert estimated["pass@2_hi"] > known["pass@2_hi"]
@@ -328,7 +327,8 @@ def test_labels_widen_the_interval_of_known_rates(interval):
 def test_runs_that_were_read_with_labels_bring_them():
     _, called, labels = judged_pair(np.random.default_rng(5), 40, 4)
     runs = [{"predictions": x.tolist(), "labels": y} for x, y in zip(called, labels, strict=True)]
-    assert at_k.compare(*runs, k=2) == at_k.compare(*called, k=2, labels=tuple(labels))
+    expected = at_k.compare(called[0], called[1], k=2, labels=(labels[0], labels[1]))
+    assert at_k.compare(runs[0], runs[1], k=2) == expected
 
 
 def test_the_command_corrects_by_the_labels_of_both_files(capsys, tmp_path):

@@ -223,7 +223,7 @@ def test_a_plan_with_weights_has_the_half_width_of_such_a_run(kind, metric):
         assert plan["assumptions"]["design_effect"] > 1.2
     plain, equal = (
         at_k.plan(rows, metric, k=2, questions=150, samples=8, question_weights=weights)
-        for weights in (None, [2] * 150)
+        for weights in (None, [2.0] * 150)
     )
     assert equal == plain
 
@@ -256,8 +256,10 @@ def test_a_plan_with_single_questions_as_clusters_is_that_without_clusters():
 def test_clusters_of_a_plan_are_those_of_a_pilot_run_and_more_than_one():
     with pytest.raises(ValueError, match="does not show how clusters differ"):
         at_k.plan(PILOT, clusters=["a"] * 5)
-    with pytest.raises(ValueError, match=r"Groups, clusters and weights .* of a pilot"):
-        at_k.plan(rates=[0.2, 0.8], clusters=["a", "b"])
+    of_pilot: list[dict[str, Any]] = [{"clusters": ["a", "b"]}, {"average": "groups"}]
+    for options in of_pilot:
+        with pytest.raises(ValueError, match=r"Groups, clusters and weights .* of a pilot"):
+            at_k.plan(rates=[0.2, 0.8], **options)
 
 
 @pytest.mark.parametrize("wanted", ["half_width", "difference"])
