@@ -447,7 +447,7 @@ most of whose methods raise an error that names the missing package.
 """
 
 
-KERNEL = "9993e8b44758"
+KERNEL = "81575e0a578e"
 """A hash of the core, which `shared/vendor.py` writes into kernels; "" in the package itself."""
 
 INSTALL = 'pip install "evaluate-at-k @ git+https://github.com/evaluate-at-k/evaluate-at-k"'
@@ -2090,7 +2090,9 @@ class MeansOfQuestions(NamedTuple):
         r = 1 - unseen_share(self.clusters, alpha)
         lo = np.minimum(lo, score_range[0] + (self.mean - score_range[0]) * r)
         hi = np.maximum(hi, score_range[1] - (score_range[1] - self.mean) * r)
-        return np.clip([np.minimum(lo, self.mean), np.maximum(hi, self.mean)], *score_range)
+        limits = np.clip([np.minimum(lo, self.mean), np.maximum(hi, self.mean)], *score_range)
+        # A mean may be outside of the range by its rounding error.
+        return np.where(np.abs(limits - self.mean) < 1e-14 * scale, self.mean, limits)
 
     def variance_for_limits(self, confidence: float) -> np.ndarray:
         """Return the variances of the means, at least those of clusters that vary alike, (m,)."""
@@ -4116,7 +4118,7 @@ class RankedRewards(Rewards):
     `at_most`, (S,), their ranks in their question, from 1 to n.
     """
 
-    @property
+    @cached_property
     def sizes(self) -> np.ndarray:
         """Return the number of samples of each question, (M,)."""
         return self.at_most[self._last]
@@ -4128,7 +4130,7 @@ class RankedRewards(Rewards):
         first = last + 1 - self.sizes
         return np.stack([self.levels[first], self.levels[last]], axis=1)
 
-    @property
+    @cached_property
     def _last(self) -> np.ndarray:
         """Return the index of the largest reward of each question in `levels`, (M,)."""
         starts = np.flatnonzero(self.at_most == 1)  # The smallest reward of a question has rank 1.

@@ -46,14 +46,14 @@ def test_widths_are_within_the_promised_factors_of_one_look():
 
 def errors_at_some_look(anytime: bool, interval: str, looks: int) -> float:
     """The share of runs that are wrong at one of the looks, at samples or questions that grow."""
-    rng, runs, largest = np.random.default_rng(3), 80, 32 if interval == "sampling" else 300
-    questions = 20 if interval == "sampling" else largest
+    rng, runs, more_samples = np.random.default_rng(3), 80, interval == "sampling"
+    questions, samples, first = (20, 32, 4) if more_samples else (300, 3, 15)
     q = rng.random((runs, questions))
-    correct = rng.random((runs, questions, largest if interval == "sampling" else 3)) < q[..., None]
-    truth = q.mean(axis=1) if interval == "sampling" else np.full(runs, 0.5)
+    correct = rng.random((runs, questions, samples)) < q[..., None]
+    truth = q.mean(axis=1) if more_samples else np.full(runs, 0.5)
     wrong = np.zeros(runs, bool)
-    for size in {*np.geomspace(4 if interval == "sampling" else 15, largest, looks).astype(int)}:
-        seen = correct[:, :, :size] if interval == "sampling" else correct[:, :size]
+    for size in {*np.geomspace(first, samples if more_samples else questions, looks).astype(int)}:
+        seen = correct[:, :, :size] if more_samples else correct[:, :size]
         c = seen.sum(axis=2)
         scores = gpassk(
             {"n": [seen.shape[2]] * c.size, "correct": c.ravel().tolist()},

@@ -12,7 +12,7 @@ from scipy.optimize import minimize
 from scored import compute, gpassk, limits, simulate
 
 
-def limits_of(name: str, predictions, k, interval="auto", **options) -> dict:
+def limits_of(name: str, predictions, k, interval="auto", **options) -> dict[str, Any]:
     """Scores of a metric, pass@k of gpassk, with an interval of 95 %."""
     if name == "gpassk":
         options = {"include": "pass@k"} | options
@@ -105,9 +105,6 @@ def test_auto_chooses_for_each_group_by_itself(metric, key):
 # --- k above n ----------------------------------------------------------------------------
 
 
-CATEGORIES = np.random.default_rng(21).integers(0, 3, (12, 4))
-
-
 @pytest.mark.parametrize("groups", [None, ["a", "b", "b"] * 4])
 @pytest.mark.parametrize(
     ("metric", "key", "outcomes", "ks", "options"),
@@ -115,7 +112,7 @@ CATEGORIES = np.random.default_rng(21).integers(0, 3, (12, 4))
         ("gpassk", "pass", simulate(20, 12, 4), [8], {}),
         ("gpassk", "pass", simulate(20, 12, 16), [32], {}),
         ("gpassk", "pass", simulate(20, 12, 4), [8, 16], {}),
-        ("max_at_k", "max", CATEGORIES, [8, 32], {"w": [0.0, 0.5, 1.0]}),
+        ("max_at_k", "max", np.array([[0, 2, 1, 1], [2, 0, 0, 1]] * 6), [8, 32], LEVELS),
     ],
 )
 def test_auto_estimates_scores_if_every_k_exceeds_n(metric, key, outcomes, ks, options, groups):
@@ -132,30 +129,16 @@ def test_auto_estimates_scores_if_every_k_exceeds_n(metric, key, outcomes, ks, o
             assert scores[f"{name}_interval"] == "hierarchical"
 
 
-# --- Types of the results -----------------------------------------------------------------
-
-
 # --- Scores of k above n ----------------------------------------------------------------
-
-LOG_ODDS = np.log(RATES / (1 - RATES))
-
-
-def likelihood(n: int) -> np.ndarray:
-    rates = np.concatenate([[0.0], RATES, [1.0]])
-    return stats.binom.pmf(np.arange(n + 1)[:, None], n, rates)
 
 
 def counts_of(rates: np.ndarray, n: int, rng: np.random.Generator) -> dict[str, list[int]]:
     return {"n": [n] * rates.size, "correct": rng.binomial(n, rates.ravel()).tolist()}
 
 
-def pass_at(k: int, predictions: Any, **options: Any) -> dict[str, Any]:
-    return gpassk(predictions, k=k, include="pass@k", confidence=0.95, **options)
-
-
 def test_unsolved_questions_are_mostly_unsolvable_where_the_others_are_not_hard():
     rows = [[1] * c + [0] * (8 - c) for c in (2, 5, 5)] + [[0] * 8] * 57
-    scores = pass_at(256, rows)
+    scores = limits_of("gpassk", rows, 256)
     assert 0.05 <= scores["pass@256"] < 0.1  # 3 of 60, and few more
     assert scores["pass@256_hi"] > 0.5  # which 8 samples do not exclude
 
@@ -167,7 +150,7 @@ def test_bias_is_small_where_questions_are_unsolvable(unsolvable, a, b):
     rng, n, k, errors = np.random.default_rng(5), 16, 64, []
     for _ in range(30):
         rates = np.where(rng.random(80) < unsolvable, 0.0, rng.beta(a, b, 80))
-        score = pass_at(k, counts_of(rates, n, rng))[f"pass@{k}"]
+        score = limits_of("gpassk", counts_of(rates, n, rng), k)[f"pass@{k}"]
         errors.append(score - np.mean(1 - (1 - rates) ** k))
     assert abs(np.mean(errors)) < 0.05
 
@@ -189,7 +172,7 @@ def test_errors_are_about_those_of_a_beta_binomial_model_where_it_is_true(a, b):
     for _ in range(30):
         rates = rng.beta(a, b, 80)
         counts, score = counts_of(rates, n, rng), np.mean(1 - (1 - rates) ** k)
-        both = pass_at(k, counts)[f"pass@{k}"], beta_binomial_score(counts, k)
+        both = limits_of("gpassk", counts, k)[f"pass@{k}"], beta_binomial_score(counts, k)
         errors.append(np.array(both) - score)
     ours, theirs = np.sqrt(np.mean(np.square(errors), axis=0))
     assert ours < theirs + 0.04  # a share of unsolvable questions cannot be excluded
@@ -218,8 +201,9 @@ def test_one_k_above_n_has_the_limits_that_it_has_among_others(interval, name):
 def test_the_beta_distribution_of_the_prior_has_the_largest_likelihood():
     rng = np.random.default_rng(11)
     c = rng.binomial(12, rng.beta(0.7, 2, 300))
-    counts = np.bincount(c, minlength=13)
-    half_aic, _ = _Model(likelihood(12), counts / 300, LOG_ODDS, ()).fit(300)
+    share, rates = np.bincount(c, minlength=13) / 300, np.concatenate([[0.0], RATES, [1.0]])
+    likelihood = stats.binom.pmf(np.arange(13)[:, None], 12, rates)
+    half_aic, _ = _Model(likelihood, share, np.log(RATES / (1 - RATES)), ()).fit(300)
 
     def loss(logs: np.ndarray) -> float:
         return -stats.betabinom.logpmf(c, 12, *np.exp(logs)).mean()

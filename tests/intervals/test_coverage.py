@@ -55,12 +55,11 @@ def test_sampling_has_its_nominal_coverage(draw_rates, questions, n, scores, lea
     rates = draw_rates(rng, (RUNS, questions))
     every, any_of_n = np.mean(rates**n, axis=1), mean_pass_at_k(n, rates)
     known = {
-        "first": (Score((any_correct(1),)), mean_pass_at_k(1, rates)),
-        "half": (Score((any_correct(n // 2),)), mean_pass_at_k(n // 2, rates)),
-        "any": (Score((any_correct(n),)), any_of_n),
-        "all": (Score((all_correct(n),)), every),
-        "product": (geom_ds(n), np.sqrt(every * any_of_n)),
+        name: (Score((any_correct(k),)), mean_pass_at_k(k, rates))
+        for name, k in (("first", 1), ("half", n // 2), ("any", n))
     }
+    known["all"] = Score((all_correct(n),)), every
+    known["product"] = geom_ds(n), np.sqrt(every * any_of_n)
     method = SamplingIntervals(family_of({key: known[key][0] for key in scores}, n))
     found = [method.intervals(c, 0.95) for c in rng.binomial(n, rates)]
     for key in scores:
@@ -69,25 +68,13 @@ def test_sampling_has_its_nominal_coverage(draw_rates, questions, n, scores, lea
         assert np.mean((lo <= truth + 1e-12) & (truth <= hi + 1e-12)) > least
 
 
-OF_QUESTIONS = {
+OF_QUESTIONS = {  # how rates are drawn, and the numbers of questions and samples, and k
     "two rates": (lambda rng, size: rng.choice([0.1, 0.9], size), 10, 64, 1),
-    "a rare kind is hard": (
-        lambda rng, size: rng.choice([0.95, 0.0], size, p=[0.95, 0.05]),
-        12,
-        64,
-        1,
-    ),
-    "a rare kind is easy": (
-        lambda rng, size: rng.choice([0.1, 1.0], size, p=[0.92, 0.08]),
-        30,
-        16,
-        1,
-    ),
+    "hard": (lambda rng, size: rng.choice([0.95, 0.0], size, p=[0.95, 0.05]), 12, 64, 1),
+    "easy": (lambda rng, size: rng.choice([0.1, 1.0], size, p=[0.92, 0.08]), 30, 16, 1),
     "few hard": (
         lambda rng, size: np.where(rng.random(size) < 0.9, rng.beta(20, 2, size), 0.02),
-        60,
-        8,
-        8,
+        *(60, 8, 8),
     ),
     "uniform": (lambda rng, size: rng.beta(1, 1, size), 30, 8, 4),
     "skewed": (lambda rng, size: rng.beta(0.3, 6, size), 100, 8, 8),

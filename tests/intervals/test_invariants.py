@@ -5,7 +5,6 @@ near 1 are the mirror images of those near 0, where no digits cancel: if correct
 samples change places, 1 - pass@k becomes pass^k.
 """
 
-import functools
 import itertools
 import math
 from typing import Any
@@ -61,16 +60,20 @@ def same(a: dict[str, Any], b: dict[str, Any], tolerance: float = 1e-9) -> bool:
     return [a[key] for key in numbers] == pytest.approx([b[key] for key in numbers], abs=tolerance)
 
 
+def limits_in(result: dict[str, Any]) -> dict[str, tuple[float, float]]:
+    """Return the limits of a flat dict, those of bands included."""
+    keys = [key.removesuffix("_lo") for key in result if key.endswith("_lo")]
+    return {key: (result[f"{key}_lo"], result[f"{key}_hi"]) for key in keys}
+
+
 @pytest.mark.parametrize(("name", "interval"), COMBINATIONS)
 def test_the_order_of_questions_and_of_samples_does_not_matter(name, interval):
     rows, rng = CASES[name][1], np.random.default_rng(1)
-    order = rng.permutation(len(rows))
-    of_samples = np.argsort(rng.random(rows.shape), axis=1)
-    more = {}
-    if name == "picked":
-        moved = np.take_along_axis(PICKED_BY, of_samples, axis=1)[order]
-        more = {"picked_by": moved}
-    shuffled = np.take_along_axis(rows, of_samples, axis=1)[order]
+    order, of_samples = rng.permutation(len(rows)), np.argsort(rng.random(rows.shape), axis=1)
+    shuffled, picked_by = (
+        np.take_along_axis(x, of_samples, axis=1)[order] for x in (rows, PICKED_BY)
+    )
+    more = {"picked_by": picked_by} if name == "picked" else {}
     assert same(computed(name, interval, rows), computed(name, interval, shuffled, **more))
 
 
@@ -84,8 +87,7 @@ def test_a_group_has_the_scores_and_limits_that_it_has_alone(name, interval):
     groups = ["a"] * len(rows) + ["b"] * len(rows) + ["c"] * number
     together = computed(name, interval, every, groups=groups, **more)
     alone = computed(name, interval, rows)
-    for label in "ab":
-        prefix = f"{label}/"
+    for prefix in ("a/", "b/"):
         grouped = {key.removeprefix(prefix): x for key, x in together.items() if prefix in key}
         assert same(alone, grouped)
 
@@ -132,12 +134,11 @@ def test_noise_has_the_standard_error_of_the_interval(metric):
     rows = REAL if metric == "max@k" else BINARY
     found = at_k.noise(rows, k=3, metric=metric)[metric.replace("k", "3")]
     name, include = ("max_at_k", "Max@k") if metric == "max@k" else ("gpassk", metric)
-    scores = computed(name, "questions", rows, k=3, include=include, confidence=0.95)
-    key = metric.replace("k", "3")
+    key, options = metric.replace("k", "3"), {"k": 3, "include": include, "confidence": 0.95}
+    for interval, entry in (("sampling", "same_questions"), ("questions", "other_questions")):
+        scores = computed(name, interval, rows, **options)
+        assert found[entry] == pytest.approx(limits_in(scores)[key], abs=1e-9)
     assert found["standard_error"] == pytest.approx(scores[f"{key}_sigma"], rel=1e-9)
-    assert found["other_questions"] == pytest.approx(
-        (scores[f"{key}_lo"], scores[f"{key}_hi"]), abs=1e-9
-    )
 
 
 @pytest.mark.parametrize(("name", "interval"), [x for x in COMBINATIONS if x[0] != "picked"])
@@ -152,7 +153,7 @@ def test_a_run_in_parts_has_the_scores_and_limits_of_the_whole(name, interval):
 @pytest.mark.parametrize("include", ["Geom@k", "Geom_ds@k"])
 def test_a_negative_power_is_refused(include):
     with pytest.raises(ValueError, match="pass_power is -1: a power is a finite number of at l"):
-        GPASSK.compute(predictions=[[1, 0]], k=2, include=include, pass_power=-1)
+        gpassk([[1, 0]], k=2, include=include, pass_power=-1)
 
 
 # --- Limits near 1 are mirror images of those near 0 ------------------------------------
@@ -192,14 +193,12 @@ def test_pass_at_k_has_the_limits_of_pass_hat_k_with_the_outcomes_exchanged(name
 @pytest.mark.parametrize(("questions", "samples"), [(5, 7), (6, 10), (9, 12)])
 def test_r_correct_samples_of_n_have_the_limits_of_n_plus_1_minus_r(questions, samples, interval):
     """Fewer than r samples are correct if n + 1 - r or more are incorrect."""
-    gpassk, needed = at_k.load("gpassk"), range(1, samples + 1)
-    thresholds = [r / samples for r in needed]
+    thresholds = [r / samples for r in range(1, samples + 1)]
     options = {"k": samples, "thresholds": thresholds, "include": "G-Pass@k"}
     options |= {"confidence": 0.95, "interval": interval}
     correct = np.ones((questions, samples), int)
-    scores = gpassk.compute(predictions=correct, **options)
-    mirrored = gpassk.compute(predictions=1 - correct, **options)
-    for r in needed:
+    scores, mirrored = gpassk(correct, **options), gpassk(1 - correct, **options)
+    for r in range(1, samples + 1):
         lo = scores[f"G-Pass@{samples}_{thresholds[r - 1]}_lo"]
         hi = mirrored[f"G-Pass@{samples}_{thresholds[samples - r]}_hi"]
         assert lo == pytest.approx(1 - hi, rel=1e-10)
@@ -210,7 +209,6 @@ def test_r_correct_samples_of_n_have_the_limits_of_n_plus_1_minus_r(questions, s
 ROUNDING = 1e-12
 SINGLE = ["pass@k", "pass^k", "G-Pass@k", "mG-Pass@k", "maj@k", "AUC@k", "Spectrum@k"]
 PRODUCTS = ["Geom@k", "Geom_ds@k", "GeoSpectrum@k"]
-load = functools.cache(at_k.load)
 
 
 def samples(outcome) -> st.SearchStrategy[list]:
@@ -219,18 +217,15 @@ def samples(outcome) -> st.SearchStrategy[list]:
 
 
 def check_limits(scores: dict) -> None:
-    for key in [key.removesuffix("_lo") for key in scores if key.endswith("_lo")]:
-        lo, hi = scores[f"{key}_lo"] - ROUNDING, scores[f"{key}_hi"] + ROUNDING
-        assert lo <= scores[f"{key}_mu"] <= hi, key
+    for key, (lo, hi) in limits_in(scores).items():
+        assert lo - ROUNDING <= scores[f"{key}_mu"] <= hi + ROUNDING, key
         if scores.get(f"{key}_interval") != "posterior":
-            assert lo <= scores[key] <= hi, key
+            assert lo - ROUNDING <= scores[key] <= hi + ROUNDING, key
 
 
 def test_hierarchical_limits_contain_the_score_of_questions_with_few_and_many_samples():
     rows = [[1] * 4, [1] * 5, [0]]
-    scores = load("max_at_k").compute(
-        predictions=rows, k=1, confidence=0.95, interval="hierarchical"
-    )
+    scores = compute("max_at_k", rows, k=1, confidence=0.95, interval="hierarchical")
     # Both questions with many samples are correct: they are a part of all questions only.
     assert scores["max@1_lo"] < 0.6
     check_limits(scores)
@@ -248,11 +243,11 @@ def test_limits_of_binary_outcomes(interval, rows):
     options = {"predictions": rows, "confidence": 0.9, "interval": interval}
     include = SINGLE if interval == "hierarchical" else SINGLE + PRODUCTS
     for k in {1, min(map(len, rows))}:
-        scores = load("gpassk").compute(k=k, include=include, thresholds=0.5, **options)
+        scores = gpassk(k=k, include=include, thresholds=0.5, **options)
         check_limits(scores)
-        assert all(0 <= scores[key] <= 1 for key in scores if key.endswith(("_lo", "_hi")))
+        assert all(0 <= lo <= hi <= 1 for lo, hi in limits_in(scores).values())
         if interval != "hierarchical":
-            check_limits(load("cons_at_k").compute(k=k, **options))
+            check_limits(compute("cons_at_k", k=k, **options))
 
 
 @pytest.mark.parametrize("interval", ["hierarchical", "auto"])
@@ -260,9 +255,8 @@ def test_estimates_of_many_new_samples_do_not_exceed_1(interval):
     for n in (2, 3, 7):
         rows = np.ones((5, n), dtype=int)
         rows[0, 0] = 0
-        scores = load("gpassk").compute(
-            predictions=rows, k=[10, 1000], include="pass@k", confidence=0.95, interval=interval
-        )
+        options = {"include": "pass@k", "confidence": 0.95, "interval": interval}
+        scores = gpassk(rows, k=[10, 1000], **options)
         assert all(scores[f"pass@{k}{end}"] <= 1 for k in (10, 1000) for end in ("", "_mu", "_hi"))
         check_limits(scores)
 
@@ -277,20 +271,18 @@ def test_corrected_estimates_may_leave_the_range_of_the_score_and_limits_do_not(
 ):
     rows = (np.random.default_rng(1).random((40, 4)) < share).astype(int)
     options = {"predictions": rows, "confidence": 0.95, "interval": interval, **errors}
-    scores = load("gpassk").compute(k=[1, 2], include=["pass@k", "pass^k"], band=True, **options)
-    scores |= load("bayes_at_n").compute(**options)
+    scores = gpassk(k=[1, 2], include=["pass@k", "pass^k"], band=True, **options)
+    scores |= compute("bayes_at_n", **options)
     assert scores["pass@1"] == pytest.approx(scores["avg@4"])
     assert not 0 <= scores["pass@1"] <= 1
-    for key in [key.removesuffix("_lo") for key in scores if key.endswith("_lo")]:
-        assert 0 <= scores[f"{key}_lo"] <= scores[f"{key}_hi"] <= 1, key
+    for key, (lo, hi) in limits_in(scores).items():
+        assert 0 <= lo <= hi <= 1, key
 
 
 def test_rates_of_a_checker_that_the_samples_contradict_are_warned_of():
     rows = np.ones((40, 4), int)
-    with pytest.warns(
-        UserWarning, match="100.0% of the samples are called correct, which the true"
-    ):
-        load("gpassk").compute(predictions=rows, k=1, checker_rates=(0.9, 0.1))
+    with pytest.warns(UserWarning, match="100.0% of the samples are called correct, which the tr"):
+        gpassk(rows, k=1, checker_rates=(0.9, 0.1))
     with pytest.warns(UserWarning, match="the false-positive rate of the checker, 10.0%"):
         at_k.noise(1 - rows, 1, checker_rates=(0.9, 0.1))
 
@@ -302,11 +294,7 @@ NESTED_WITHIN = 1e-9
 
 
 def assert_nested(limits_at):
-    """Check the limits of all keys.
-
-    Args:
-        limits_at: returns (lo, hi) by key, for a confidence.
-    """
+    """Check the limits of all keys. `limits_at` returns (lo, hi) by key, for a confidence."""
     before = limits_at(CONFIDENCES[0])
     for confidence in CONFIDENCES[1:]:
         limits = limits_at(confidence)
@@ -314,12 +302,6 @@ def assert_nested(limits_at):
             assert lo <= before[key][0] + NESTED_WITHIN, (key, confidence)
             assert hi >= before[key][1] - NESTED_WITHIN, (key, confidence)
         before = limits
-
-
-def limits_in(result):
-    """Return the limits of a flat dict, those of bands included."""
-    keys = [key.removesuffix("_lo") for key in result if key.endswith("_lo")]
-    return {key: (result[f"{key}_lo"], result[f"{key}_hi"]) for key in keys}
 
 
 @st.composite
@@ -386,8 +368,7 @@ def test_limits_of_scores_and_bands_are_nested(interval, data):
 
     def limits_at(confidence):
         options = {"interval": interval, "confidence": confidence, "band": True}
-        scores = gpassk(run, k=k, include=include, **options)
-        return limits_in(scores)
+        return limits_in(gpassk(run, k=k, include=include, **options))
 
     assert_nested(limits_at)
 
@@ -408,8 +389,7 @@ def test_limits_of_the_other_metrics_are_nested(name, data):
 
     def limits_at(confidence):
         limits = {"confidence": confidence, "interval": interval}
-        scores = compute(name, outcomes, **options, **limits)
-        return limits_in(scores)
+        return limits_in(compute(name, outcomes, **options, **limits))
 
     assert_nested(limits_at)
 
@@ -455,46 +435,35 @@ runs = st.lists(st.tuples(st.integers(1, 9), st.floats(0, 1)), min_size=2, max_s
 )
 
 
-def limits_of(rows: Any, k: Any, interval: str, taus=(0.3, 0.5, 0.8, 1.0), **options: Any) -> dict:
-    included = ["pass@k", "pass^k", "G-Pass@k", "maj@k"]
-    return gpassk(
-        rows,
-        k=k,
-        include=included,
-        thresholds=list(taus),
-        confidence=0.95,
-        interval=interval,
-        **options,
-    )
+TAUS = [0.3, 0.5, 0.8, 1.0]
 
 
-def require_order(scores: dict, ks: list[int], taus=(0.3, 0.5, 0.8, 1.0)) -> None:
-    for j, k in itertools.combinations(ks, 2):
-        for end in ("_lo", "_hi"):
+def require_order(scores: dict, ks: list[int]) -> None:
+    for end in ("_lo", "_hi"):
+        for j, k in itertools.combinations(ks, 2):
             assert scores[f"pass^{j}{end}"] >= scores[f"pass^{k}{end}"] - 1e-12
             assert scores[f"pass@{j}{end}"] <= scores[f"pass@{k}{end}"] + 1e-12
-    for k in ks:
-        for low, high in itertools.pairwise(taus):
-            for end in ("_lo", "_hi"):
-                assert scores[f"G-Pass@{k}_{low}{end}"] >= scores[f"G-Pass@{k}_{high}{end}"]
-        for end in ("_lo", "_hi"):
-            assert scores[f"pass@{k}{end}"] >= scores[f"G-Pass@{k}_0.3{end}"]
-            assert scores[f"G-Pass@{k}_1.0{end}"] >= scores[f"pass^{k}{end}"]
-            assert scores[f"pass@{k}{end}"] >= scores[f"maj@{k}{end}"] >= scores[f"pass^{k}{end}"]
+        for k in ks:
+            any_of_k, all_of_k = scores[f"pass@{k}{end}"], scores[f"pass^{k}{end}"]
+            by_tau = [scores[f"G-Pass@{k}_{tau}{end}"] for tau in TAUS]
+            falling = [any_of_k, *by_tau, all_of_k]
+            assert falling == sorted(falling, reverse=True)
+            assert any_of_k >= scores[f"maj@{k}{end}"] >= all_of_k
 
 
 @pytest.mark.filterwarnings("ignore:No question has two correct samples")
 @given(runs, st.sampled_from(INTERVALS))
 @settings(max_examples=60)
 def test_limits_are_ordered_in_k_and_in_the_threshold(rows, interval):
-    least = min(map(len, rows))
-    ks = [*range(1, least + 1)]
+    ks = [*range(1, min(map(len, rows)) + 1)]
     if interval != "questions" and max(map(len, rows)) == 1:
         return
-    scores = limits_of(rows, ks, interval)
+    include = ["pass@k", "pass^k", "G-Pass@k", "maj@k"]
+    options = {"include": include, "thresholds": TAUS, "confidence": 0.95, "interval": interval}
+    scores = gpassk(rows, k=ks, **options)
     require_order(scores, ks)
-    for key in [key.removesuffix("_lo") for key in scores if key.endswith("_lo")]:
-        assert scores[f"{key}_lo"] <= scores[key] <= scores[f"{key}_hi"]
+    for key, (lo, hi) in limits_in(scores).items():
+        assert lo <= scores[key] <= hi
 
 
 @pytest.mark.parametrize("interval", INTERVALS)

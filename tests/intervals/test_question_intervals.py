@@ -8,11 +8,7 @@ from typing import Any
 import at_k
 import numpy as np
 import pytest
-from at_k.core.questions import (
-    QuestionIntervals,
-    limits_of_product,
-    means_of_questions,
-)
+from at_k.core.questions import QuestionIntervals, limits_of_product, means_of_questions
 from at_k.core.score import Score, Scores, one_column_each
 from hypothesis import given
 from hypothesis import strategies as st
@@ -52,7 +48,7 @@ def homogeneous(scores: list[Fraction], clusters: list[Any]) -> Fraction:
 
 
 def limits_by_formula(
-    scores: list[Fraction], clusters: list[Any], confidence: float = 0.95
+    scores: list[Fraction], clusters: list[Any], confidence: float
 ) -> tuple[float, float]:
     """The limits of the mean of scores from 0 to 1, as the docstring of `questions` states them."""
     questions, alpha = len(scores), 1 - confidence
@@ -93,26 +89,24 @@ def method_of(scores: list[Fraction], clusters: list[Any] | None) -> QuestionInt
     return QuestionIntervals(table, (0.0, 1.0), None if clusters is None else np.array(clusters))
 
 
+def require_formula(scores: list[Fraction], clusters: list[Any] | None, confidence: float) -> None:
+    found = method_of(scores, clusters).intervals(np.arange(len(scores)), confidence)["score"]
+    own = [*range(len(scores))] if clusters is None else clusters
+    expected = limits_by_formula(scores, own, confidence)
+    assert [found.lo, found.hi] == pytest.approx(expected, abs=1e-9)
+    assert found.sigma == pytest.approx(math.sqrt(jackknife(scores, own)), abs=1e-9)
+
+
 @given(st.lists(shares, min_size=2, max_size=30), st.sampled_from([0.8, 0.95, 0.999]))
 def test_limits_of_single_questions_are_those_of_the_formula(scores, confidence):
-    questions = np.arange(len(scores))
-    found = method_of(scores, None).intervals(questions, confidence)
-    expected = limits_by_formula(scores, [*range(len(scores))], confidence)
-    assert [found["score"].lo, found["score"].hi] == pytest.approx(expected, abs=1e-9)
-    variance = jackknife(scores, [*range(len(scores))])
-    assert found["score"].sigma == pytest.approx(math.sqrt(variance), abs=1e-9)
+    require_formula(scores, None, confidence)
 
 
 @given(st.lists(st.tuples(shares, st.integers(0, 4)), min_size=3, max_size=30))
 def test_limits_of_clusters_are_those_of_the_formula(pairs):
     scores, clusters = map(list, zip(*pairs, strict=True))
-    if len(set(clusters)) < 2:
-        return
-    found = method_of(scores, clusters).intervals(np.arange(len(scores)), 0.95)
-    expected = limits_by_formula(scores, clusters)
-    assert [found["score"].lo, found["score"].hi] == pytest.approx(expected, abs=1e-9)
-    variance = jackknife(scores, clusters)
-    assert found["score"].sigma == pytest.approx(math.sqrt(variance), abs=1e-9)
+    if len(set(clusters)) > 1:
+        require_formula(scores, clusters, 0.95)
 
 
 def test_counts_of_questions_stand_for_the_questions():
@@ -143,16 +137,18 @@ def test_questions_that_are_alike_leave_room_for_a_kind_that_none_of_them_is_of(
     accuracy, questions
 ):
     """A share s of other questions is missed by M questions with the probability (1 - s)^M."""
-    scores = gpassk(
-        [[1] * accuracy + [0] * (64 - accuracy)] * questions,
-        k=1,
-        include="pass@k",
-        confidence=0.95,
-        interval="questions",
-    )
+    rows = [[1] * accuracy + [0] * (64 - accuracy)] * questions
+    scores = gpassk(rows, k=1, include="pass@k", confidence=0.95, interval="questions")
     missed = 0.025 ** (1 / questions)
     assert scores["pass@1_lo"] <= missed * accuracy / 64 + 1e-12
     assert scores["pass@1_hi"] >= 1 - missed * (1 - accuracy / 64) - 1e-12
+
+
+@pytest.mark.parametrize(("questions", "k"), [(3, 5), (5, 9), (11, 7), (24, 5)])
+def test_rounding_of_a_largest_score_does_not_move_it_past_its_limit(questions, k):
+    options: dict[str, Any] = {"confidence": 0.95, "interval": "questions"}
+    scores = gpassk([[1] * k] * questions, k=k, include="mG-Pass@k", **options)
+    assert scores[f"mG-Pass@{k}"] == scores[f"mG-Pass@{k}_hi"]
 
 
 def test_a_confidence_close_to_1_has_limits():

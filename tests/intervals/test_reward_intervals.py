@@ -70,8 +70,7 @@ def test_sigma_of_an_average_is_at_least_that_of_its_samples(outcomes):
 def test_upper_limit_is_about_four_samples_if_no_sample_has_a_reward():
     """With two categories, the exact limit of 0 of 1,600 is 3.7 samples (Clopper-Pearson)."""
     for w in ([0.0, 1.0], [0.0, 0.5, 1.0]):
-        outcomes = np.zeros((100, 16), dtype=int)
-        scores = bayes_at_n(outcomes, w=w, interval="auto")
+        scores = bayes_at_n(np.zeros((100, 16), dtype=int), w=w, interval="auto")
         assert scores["avg@16_lo"] == 0
         assert 2.5 / 1600 < scores["avg@16_hi"] < 5 / 1600
 
@@ -197,17 +196,9 @@ def largest_difference(one: Interval, other: Interval) -> float:
     return max(abs(one.lo - other.lo), abs(one.hi - other.hi)) / (one.hi - one.lo)
 
 
-RATES = {
-    "Beta(1, 1)": lambda rng, size: rng.beta(1, 1, size),
-    "Beta(0.4, 1.5)": lambda rng, size: rng.beta(0.4, 1.5, size),
-    "Beta(5, 5)": lambda rng, size: rng.beta(5, 5, size),
-    "0.1 or 0.9": lambda rng, size: rng.choice([0.1, 0.9], size),
-}
-
-
-@pytest.mark.parametrize("rates", RATES)
+@pytest.mark.parametrize("beta", [(1, 1), (0.4, 1.5), (5, 5), None])
 @pytest.mark.parametrize(("questions", "n"), [(30, 8), (60, 12), (200, 4)])
-def test_sampling_intervals_of_both_families_agree(rates, questions, n):
+def test_sampling_intervals_of_both_families_agree(beta, questions, n):
     """Their grids of shifts differ, which moves the limits by 0.02 % of the width in the median.
 
     Over 1,094 simulated runs in which the score is at least two events from both ends of its
@@ -215,7 +206,9 @@ def test_sampling_intervals_of_both_families_agree(rates, questions, n):
     grid of rewards matters more, up to 36 % of the width.
     """
     rng = np.random.default_rng([questions, n])
-    counts = BinaryCounts(np.full(questions, n), rng.binomial(n, RATES[rates](rng, questions)))
+    a, b = beta or (None, None)
+    rates = rng.beta(a, b, questions) if beta else rng.choice([0.1, 0.9], questions)
+    counts = BinaryCounts(np.full(questions, n), rng.binomial(n, rates))
     for of_rates, of_rewards in both_families(counts, [1, 2, n // 2]):
         assert of_rewards.mu == pytest.approx(of_rates.mu, abs=1e-14)
         assert of_rewards.sigma == pytest.approx(of_rates.sigma, rel=1e-4)
@@ -236,8 +229,7 @@ def test_max_at_k_of_binary_outcomes_has_the_interval_of_pass_at_k(interval):
     rng = np.random.default_rng(4)
     outcomes = rng.binomial(1, rng.beta(0.4, 1.5, (60, 1)), (60, 12))
     options = {"predictions": outcomes, "k": [1, 4, 12], "confidence": 0.95, "interval": interval}
-    of_max = max_at_k(**options)
-    of_pass = gpassk(include="pass@k", **options)
+    of_max, of_pass = max_at_k(**options), gpassk(include="pass@k", **options)
     for k in (1, 4, 12):
         lo, hi = limits(of_pass, f"pass@{k}")
         assert limits(of_max, f"max@{k}") == pytest.approx((lo, hi), abs=0.02 * (hi - lo))
@@ -249,14 +241,11 @@ def test_hierarchical_max_at_k_of_binary_outcomes_is_close_to_pass_at_k():
     rng = np.random.default_rng(5)
     outcomes = rng.binomial(1, rng.beta(0.4, 1.5, (60, 1)), (60, 12))
     options = {"predictions": outcomes, "k": 48, "confidence": 0.95, "interval": "hierarchical"}
-    of_max = max_at_k(**options)
-    of_pass = gpassk(include="pass@k", **options)
+    of_max, of_pass = max_at_k(**options), gpassk(include="pass@k", **options)
     lo, hi = limits(of_pass, "pass@48")
     assert of_max["max@48"] == pytest.approx(of_pass["pass@48"], abs=0.01)
     assert limits(of_max, "max@48") == pytest.approx((lo, hi), abs=0.25 * (hi - lo))
 
-
-# --- Distributions over levels of rewards -----------------------------------------------
 
 # --- Moments of the maximum -------------------------------------------------------------
 
@@ -317,25 +306,20 @@ def test_squared_changes_are_those_of_leaving_out_each_sample(counts, data):
     )
     k = data.draw(st.integers(1, len(rewards)))
     (found,) = squared_changes(np.array([counts]), np.diff(np.array(levels, dtype=float)), k)
-    assert found == pytest.approx(
-        float(enumerated_squared_changes(rewards, k)), rel=1e-9, abs=1e-12
-    )
+    wanted = float(enumerated_squared_changes(rewards, k))
+    assert found == pytest.approx(wanted, rel=1e-9, abs=1e-12)
 
 
 @pytest.mark.parametrize(("n", "k"), [(2, 1), (2, 2), (4, 1), (4, 2), (4, 3), (4, 4), (5, 3)])
 def test_expected_squared_changes_are_those_over_all_possible_samples(n, k):
-    pmf, levels = (
-        [Fraction(3, 10), Fraction(5, 10), Fraction(2, 10)],
-        [Fraction(x) for x in (0, 1, 4)],
-    )
+    pmf, levels = [Fraction(x, 10) for x in (3, 5, 2)], [Fraction(x) for x in (0, 1, 4)]
     wanted = Fraction(0)
     for places in itertools.product(range(3), repeat=n):
         probability = math.prod((pmf[place] for place in places), start=Fraction(1))
         wanted += probability * enumerated_squared_changes(tuple(levels[x] for x in places), k)
     above = np.array([0.7, 0.2])
     distribution = LevelDistributions(np.log(above / (1 - above)), np.array([1.0, 3.0]))
-    found = distribution.squared_changes(n, k)
-    assert found == pytest.approx(float(wanted), rel=1e-3)
+    assert distribution.squared_changes(n, k) == pytest.approx(float(wanted), rel=1e-3)
 
 
 # --- The estimated prior ----------------------------------------------------------------

@@ -22,22 +22,15 @@ def width(scores: dict, key: str) -> float:
     return hi - lo
 
 
-@pytest.fixture
-def compute():
-    """Compute scores of outcomes, with an interval of 95 %."""
-
-    def compute_scores(outcomes, k, interval="sampling", include="pass@k", **options):
-        return gpassk(
-            outcomes, k=k, include=include, **{"confidence": 0.95, "interval": interval} | options
-        )
-
-    return compute_scores
+def compute(outcomes, k, interval="sampling", include="pass@k", **options) -> dict:
+    """Scores of outcomes, with an interval of 95 %."""
+    return gpassk(outcomes, k=k, include=include, confidence=0.95, interval=interval, **options)
 
 
 # --- Limits -----------------------------------------------------------------------------
 
 
-def test_far_limit_is_nearly_exact_if_no_or_all_samples_are_correct(compute):
+def test_far_limit_is_nearly_exact_if_no_or_all_samples_are_correct():
     exact = 1 - 0.025 ** (1 / 1600)  # Clopper and Pearson, 1,600 trials
     none, every = (compute(np.full((100, 16), outcome), 1) for outcome in (0, 1))
     lo, hi = limits(none, "pass@1")
@@ -47,7 +40,7 @@ def test_far_limit_is_nearly_exact_if_no_or_all_samples_are_correct(compute):
 
 
 @pytest.mark.parametrize("rate", [0.1, 0.5, 0.8])
-def test_interval_of_pass_at_1_is_nearly_wilsons_if_all_rates_are_equal(compute, rate):
+def test_interval_of_pass_at_1_is_nearly_wilsons_if_all_rates_are_equal(rate):
     outcomes = np.random.default_rng(2).random((200, 8)) < rate
     trials, u, z = outcomes.size, outcomes.mean(), 1.959964
     center = (u + z * z / 2 / trials) / (1 + z * z / trials)
@@ -56,20 +49,20 @@ def test_interval_of_pass_at_1_is_nearly_wilsons_if_all_rates_are_equal(compute,
     assert limits(compute(outcomes, 1), "pass@1") == pytest.approx(wanted, abs=0.1 * margin)
 
 
-def test_interval_shrinks_with_the_samples_and_is_wider_for_other_questions(compute):
+def test_interval_shrinks_with_the_samples_and_is_wider_for_other_questions():
     few, many = simulate(4, 30, 8), np.tile(simulate(4, 30, 8), 8)
     assert width(compute(many, 2), "pass@2") < 0.5 * width(compute(few, 2), "pass@2")
     assert width(compute(few, 2, "questions"), "pass@2") > width(compute(few, 2), "pass@2")
 
 
-def test_width_of_a_ragged_run_lies_between_those_of_its_numbers_of_samples(compute):
+def test_width_of_a_ragged_run_lies_between_those_of_its_numbers_of_samples():
     many = simulate(5, 60, 16)
     ragged = [row[:16] if question % 2 else row[:4] for question, row in enumerate(many.tolist())]
     widths = [width(compute(each, 2), "pass@2") for each in (many, ragged, many[:, :4])]
     assert widths == sorted(widths)
 
 
-def test_products_of_scores_too_small_to_divide_by_have_intervals(compute):
+def test_products_of_scores_too_small_to_divide_by_have_intervals():
     outcomes = np.random.default_rng(14).random((30, 64)) < 0.02
     scores = compute(outcomes, 64, include=PRODUCTS)
     for key in ("Geom@64", "Geom_ds@64", "GeoSpectrum@64"):
@@ -119,7 +112,7 @@ def test_prior_finds_two_success_rates():
 # --- Groups and clusters ----------------------------------------------------------------
 
 
-def test_repeated_questions_count_once_if_they_share_a_cluster(compute):
+def test_repeated_questions_count_once_if_they_share_a_cluster():
     outcomes, k = simulate(10), 2
     twice, clusters = np.vstack([outcomes, outcomes]), [*range(30), *range(30)]
     once = compute(outcomes, k, "questions")
@@ -187,7 +180,6 @@ def test_near_limit_of_no_event_is_the_end_of_the_range():
 def test_lower_limit_of_few_correct_samples_is_nearly_exact(correct):
     outcomes = np.zeros((100, 16))
     outcomes[:correct, 0] = 1
-    scores = gpassk(outcomes, k=1, include="pass@k", confidence=0.95, interval="sampling")
-    chance = poisson.sf(correct - 1, 1600 * scores["pass@1_lo"])
+    chance = poisson.sf(correct - 1, 1600 * compute(outcomes, 1)["pass@1_lo"])
     # At Wilson's limit it is two to three times as large.
     assert chance == pytest.approx(0.05, rel=0.25)

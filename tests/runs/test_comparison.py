@@ -71,19 +71,10 @@ def test_a_product_at_k_1_has_the_limits_of_pass_at_1(metric, interval):
 @pytest.mark.parametrize("metric", METRICS)
 def test_scores_and_limits_follow_from_those_of_each_run(metric):
     a, b = two_runs(2)
+    shared: dict[str, Any] = {"k": [1, 4, 12], "confidence": 0.95, "interval": "sampling"}
     options: dict[str, Any] = {"tau": 0.75} if metric == "G-Pass@k" else {}
-    result = at_k.compare(a, b, metric, k=[1, 4, 12], interval="sampling", **options)
-    alone_a, alone_b = (
-        gpassk(
-            run,
-            k=[1, 4, 12],
-            include=metric,
-            thresholds=[0.75],
-            confidence=0.95,
-            interval="sampling",
-        )
-        for run in (a, b)
-    )
+    result = at_k.compare(a, b, metric, **shared, **options)
+    alone_a, alone_b = (gpassk(run, include=metric, thresholds=[0.75], **shared) for run in (a, b))
     assert len(keys_of(result)) == 3
     for key in keys_of(result):
         x, y = alone_a[key], alone_b[key]
@@ -240,17 +231,14 @@ def test_scores_and_band_agree_with_those_of_a_published_package(capsys):
     flags = ("--check-correct-fn", "numeric", "--interval", "questions")
     scores = scores_of(capsys, "compare", *SAMPLES, *flags)
     correct = []
+    options = {"check_correct_fn": "numeric", "k": 1, "include": "pass@k"}
     for file in SAMPLES:
         rows = [json.loads(line) for line in file.read_text().splitlines()]
-        each = gpassk(
-            [row["predictions"] for row in rows],
-            references=[row["reference"] for row in rows],
-            check_correct_fn="numeric",
-            k=1,
-            include="pass@k",
-            return_per_question=True,
-        )["per_question"]
-        correct.append([round(32 * share) for share in each["pass@1"]])
+        predictions, references = ([row[x] for row in rows] for x in ("predictions", "reference"))
+        scores_of_run = gpassk(
+            predictions, references=references, return_per_question=True, **options
+        )
+        correct.append([round(32 * x) for x in scores_of_run["per_question"]["pass@1"]])
     n = [32] * 94
     peer = passk_inference.compare(correct[0], n, correct[1], n)
     keys = keys_of(scores)
@@ -316,20 +304,21 @@ def test_intervals_cover_where_a_judge_favors_one_run():
 
 def test_known_rates_give_the_scores_of_gpassk():
     _, called, _ = judged_pair(np.random.default_rng(3), 40, 6)
-    result = at_k.compare(called[0], called[1], k=[1, 3], checker_rates=(0.9, 0.1))
+    options: dict[str, Any] = {"k": [1, 3], "checker_rates": (0.9, 0.1)}
+    result = at_k.compare(called[0], called[1], **options)
     for name, run in zip("ab", called, strict=True):
-        options = {"k": [1, 3], "include": "pass@k", "checker_rates": (0.9, 0.1)}
-        scores = gpassk(run, **options)
+        scores = gpassk(run, include="pass@k", **options)
         for k in (1, 3):
             assert result[f"pass@{k}_{name}"] == pytest.approx(scores[f"pass@{k}"])
 
 
-@pytest.mark.parametrize("interval", ["sampling", "questions"])
+@pytest.mark.parametrize("interval", INTERVALS)
 def test_labels_widen_the_interval_of_known_rates(interval):
     _, called, _ = judged_pair(np.random.default_rng(4), 60, 6)
     counts = {"tp": 90, "fn": 10, "fp": 10, "tn": 90}
-    known = at_k.compare(called[0], called[1], k=2, interval=interval, checker_rates=(0.9, 0.1))
-    estimated = at_k.compare(called[0], called[1], k=2, interval=interval, labels=(counts, counts))
+    options: dict[str, Any] = {"k": 2, "interval": interval}
+    known = at_k.compare(called[0], called[1], checker_rates=(0.9, 0.1), **options)
+    estimated = at_k.compare(called[0], called[1], labels=(counts, counts), **options)
     assert estimated["pass@2"] == pytest.approx(known["pass@2"])
     assert estimated["pass@2_lo"] < known["pass@2_lo"]
     assert estimated["pass@2_hi"] > known["pass@2_hi"]
@@ -338,9 +327,8 @@ def test_labels_widen_the_interval_of_known_rates(interval):
 def test_runs_that_were_read_with_labels_bring_them():
     _, called, labels = judged_pair(np.random.default_rng(5), 40, 4)
     runs = [{"predictions": x.tolist(), "labels": y} for x, y in zip(called, labels, strict=True)]
-    assert at_k.compare(runs[0], runs[1], k=2) == at_k.compare(
-        called[0], called[1], k=2, labels=(labels[0], labels[1])
-    )
+    expected = at_k.compare(called[0], called[1], k=2, labels=(labels[0], labels[1]))
+    assert at_k.compare(runs[0], runs[1], k=2) == expected
 
 
 def test_the_command_corrects_by_the_labels_of_both_files(capsys, tmp_path):

@@ -1,12 +1,13 @@
 """The shares of the variance of a score: against simulation, and in words."""
 
+import json
 import re
 
 import at_k
 import numpy as np
 import pytest
 from run_command import output_of, write_runs
-from scored import bayes_at_n, gpassk
+from scored import bayes_at_n
 
 RATES = {"uniform": (1, 1), "alike": (30, 30), "two kinds": (0.3, 0.3)}
 
@@ -30,15 +31,6 @@ def test_shares_agree_with_a_simulation(name, n, k):
             np.sqrt(np.var(estimates) / size), rel=0.25
         )
     assert np.mean(shares) == pytest.approx(expected, abs=0.04)
-
-
-def test_limits_are_those_of_the_metric():
-    rng = np.random.default_rng(2)
-    rows = (rng.random((50, 6)) < rng.random((50, 1))).astype(int)
-    result = at_k.noise(rows, 3)["pass@3"]
-    for interval, name in (("sampling", "same_questions"), ("questions", "other_questions")):
-        scores = gpassk(rows, k=3, include="pass@k", confidence=0.95, interval=interval)
-        assert result[name] == pytest.approx((scores["pass@3_lo"], scores["pass@3_hi"]))
 
 
 def test_labels_have_a_share():
@@ -124,6 +116,19 @@ def test_the_command_says_the_limits_for_the_other_question(capsys, tmp_path, fl
     assert beginning in printed
     assert f"{of} " in printed
     assert "so more questions would help most." in printed
+
+
+def test_the_command_advises_more_clusters_where_questions_have_them(capsys, tmp_path):
+    rng = np.random.default_rng(6)
+    outcomes = rng.random((30, 5)) < np.repeat(rng.random((10, 1)), 3, axis=0)
+    lines = [
+        json.dumps({"topic": f"t{i // 3}", "outcomes": row})
+        for i, row in enumerate(outcomes.astype(int).tolist())
+    ]
+    (tmp_path / "run.jsonl").write_text("\n".join(lines))
+    flags = ("--k", 1, "--include", "pass@k", "--confidence", 0.95, "--interval", "questions")
+    printed = output_of(capsys, "gpassk", tmp_path / "run.jsonl", *flags, "--clusters", "topic")
+    assert "so more clusters would help most." in " ".join(printed.split())
 
 
 def test_the_noise_of_rewards_is_in_their_unit(capsys, tmp_path):

@@ -214,18 +214,18 @@ def test_a_plan_with_weights_has_the_half_width_of_such_a_run(kind, metric):
         {"groups": groups, "average": "groups"},
     ]
     for way in ways:
-        options: dict[str, Any] = {"k": 2, "include": metric, "interval": kind, "confidence": 0.95}
-        result = gpassk(rows, **options, **way)
+        result = gpassk(rows, k=2, include=metric, interval=kind, confidence=0.95, **way)
         key = metric.replace("k", "2")
         width = (result[f"{key}_hi"] - result[f"{key}_lo"]) / 2
         plan = at_k.plan(rows, metric, k=2, questions=150, samples=8, **way)
         assert plan["rows"][0][f"half_width_{kind}"] == pytest.approx(width, rel=0.1)
         assert plan["score"] == pytest.approx(result[key], abs=0.02)
         assert plan["assumptions"]["design_effect"] > 1.2
-    plain = at_k.plan(rows, metric, k=2, questions=150, samples=8)
-    assert (
-        at_k.plan(rows, metric, k=2, questions=150, samples=8, question_weights=[2] * 150) == plain
+    plain, equal = (
+        at_k.plan(rows, metric, k=2, questions=150, samples=8, question_weights=weights)
+        for weights in (None, [2.0] * 150)
     )
+    assert equal == plain
 
 
 @pytest.mark.parametrize("k", [1, 4, 16])
@@ -233,19 +233,17 @@ def test_a_plan_with_clusters_has_the_half_width_of_such_a_run(k):
     random, labels = np.random.default_rng(4), np.repeat(np.arange(40).astype(str), 5).tolist()
     rates = np.repeat(random.beta(1, 1, 40), 5)
     rows = random.binomial(1, rates[:, None], (200, 16))
-    limits = at_k.load("gpassk").compute(
-        predictions=rows, k=k, include="pass@k", confidence=0.95, clusters=labels
-    )
+    limits = gpassk(rows, k=k, include="pass@k", confidence=0.95, clusters=labels)
     width = (limits[f"pass@{k}_hi"] - limits[f"pass@{k}_lo"]) / 2
-    plan = at_k.plan(rows, k=k, questions=200, samples=16, clusters=labels)
-    plain = at_k.plan(rows, k=k, questions=200, samples=16)
+    design: dict[str, Any] = {"k": k, "questions": 200, "samples": 16}
+    plan, plain = (at_k.plan(rows, **design, clusters=clusters) for clusters in (labels, None))
     row, plain_row = plan["rows"][0], plain["rows"][0]
     assert row["half_width_questions"] == pytest.approx(width, rel=0.05)
     assert row["half_width_questions"] > 1.5 * plain_row["half_width_questions"]
     assert row["half_width_sampling"] == plain_row["half_width_sampling"]
     assert plan["assumptions"] == plain["assumptions"] | {"pilot_clusters": 40}
     # From 8 samples of each question, the plan for 16 is nearly the same.
-    smaller = at_k.plan(rows[:, :8], k=k, questions=200, samples=16, clusters=labels)["rows"][0]
+    smaller = row_of(R=rows[:, :8], **design, clusters=labels)
     assert smaller["half_width_questions"] == pytest.approx(width, rel=0.15)
 
 
@@ -258,8 +256,10 @@ def test_a_plan_with_single_questions_as_clusters_is_that_without_clusters():
 def test_clusters_of_a_plan_are_those_of_a_pilot_run_and_more_than_one():
     with pytest.raises(ValueError, match="does not show how clusters differ"):
         at_k.plan(PILOT, clusters=["a"] * 5)
-    with pytest.raises(ValueError, match=r"Groups, clusters and weights .* of a pilot"):
-        at_k.plan(rates=[0.2, 0.8], clusters=["a", "b"])
+    of_pilot: list[dict[str, Any]] = [{"clusters": ["a", "b"]}, {"average": "groups"}]
+    for options in of_pilot:
+        with pytest.raises(ValueError, match=r"Groups, clusters and weights .* of a pilot"):
+            at_k.plan(rates=[0.2, 0.8], **options)
 
 
 @pytest.mark.parametrize("wanted", ["half_width", "difference"])

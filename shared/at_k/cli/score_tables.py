@@ -222,7 +222,10 @@ class ScoresView(View):
         by_cause["labels"] = noise["checker"]
         shares = [f"{100 * x:.0f} % from the {cause}" for cause, x in by_cause.items() if x]
         shares[0] = shares[0].replace("from", "comes from")  # the verb of all shares
-        advice = f"so more {noise['helps_most']} would help most"
+        helps = noise["helps_most"]
+        if helps == "questions" and self.scope.clusters is not None:
+            helps = "clusters"
+        advice = f"so more {helps} would help most"
         if noise["helps_most"] != largest_share(noise):
             advice = f"but so few {noun}s show little of how they vary: more would help most"
         limits, population, of_what = noise["other_questions"], f"other {noun}s like these", ""

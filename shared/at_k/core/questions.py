@@ -101,7 +101,9 @@ class MeansOfQuestions(NamedTuple):
         r = 1 - unseen_share(self.clusters, alpha)
         lo = np.minimum(lo, score_range[0] + (self.mean - score_range[0]) * r)
         hi = np.maximum(hi, score_range[1] - (score_range[1] - self.mean) * r)
-        return np.clip([np.minimum(lo, self.mean), np.maximum(hi, self.mean)], *score_range)
+        limits = np.clip([np.minimum(lo, self.mean), np.maximum(hi, self.mean)], *score_range)
+        # A mean may be outside of the range by its rounding error.
+        return np.where(np.abs(limits - self.mean) < 1e-14 * scale, self.mean, limits)
 
     def variance_for_limits(self, confidence: float) -> np.ndarray:
         """Return the variances of the means, at least those of clusters that vary alike, (m,)."""

@@ -20,6 +20,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
@@ -138,7 +139,7 @@ class RankedRewards(Rewards):
     `at_most`, (S,), their ranks in their question, from 1 to n.
     """
 
-    @property
+    @cached_property
     def sizes(self) -> np.ndarray:
         """Return the number of samples of each question, (M,)."""
         return self.at_most[self._last]
@@ -150,7 +151,7 @@ class RankedRewards(Rewards):
         first = last + 1 - self.sizes
         return np.stack([self.levels[first], self.levels[last]], axis=1)
 
-    @property
+    @cached_property
     def _last(self) -> np.ndarray:
         """Return the index of the largest reward of each question in `levels`, (M,)."""
         starts = np.flatnonzero(self.at_most == 1)  # The smallest reward of a question has rank 1.

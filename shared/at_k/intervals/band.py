@@ -1,19 +1,4 @@
-"""A simultaneous confidence band over k: intervals that cover at all k together.
-
-The errors at k = 1, 2, .. divided by their standard deviations are Z_1, Z_2, .., normal with unit
-variance and correlations r_1, r_2, .. of neighbors. As unit vectors they are the corners of a path
-on the sphere with arcs of length t_i = arccos |r_i|. By the volume of the tube around an arc,
-
-    P(|Z_(i+1)| > c and |Z_i| <= c) <= t_i / pi x exp(-c^2 / 2)
-
-(Naiman 1986, Annals of Statistics 14, 896), and it is at most P(|Z_(i+1)| > c) = 2 (1 - Phi(c)).
-So the probability that any |Z_i| exceeds c is at most
-
-    2 (1 - Phi(c)) + sum over i of min(2 (1 - Phi(c)), t_i / pi x exp(-c^2 / 2)).
-
-The band consists of intervals with the higher confidence that corresponds to this c. It needs no
-random numbers, unlike a bootstrap.
-"""
+"""A simultaneous confidence band over k: intervals that cover at all k together."""
 
 from __future__ import annotations
 
@@ -30,9 +15,7 @@ from ..core.score import ScoreId
 def path_angles(covariance: np.ndarray) -> np.ndarray:
     """Return the angles arccos |r| for the correlations r of neighboring errors, (m - 1,).
 
-    Args:
-        covariance: (m, m) covariance of the errors at successive k, up to a factor. Only the
-            diagonal and the entries beside it are used.
+    `covariance`, (m, m), is that of the errors at successive k, up to a factor.
     """
     variance, neighbors = np.diag(covariance), np.diag(covariance, 1)
     sd_product = np.sqrt(np.maximum(variance[:-1] * variance[1:], 0.0))
@@ -45,8 +28,12 @@ def path_angles(covariance: np.ndarray) -> np.ndarray:
 def path_exceedance(angles: np.ndarray, c: float) -> np.ndarray:
     """Return upper bounds of the probability that any of m errors exceeds c standard deviations.
 
-    `angles`, (.., m - 1), are those between successive errors, as `path_angles` returns them. The
-    result has the shape (..).
+    The standardized errors Z_i are corners of a path on the sphere with arcs of the length t_i,
+    their `angles`, (.., m - 1). By the volume of the tube around an arc,
+
+        P(|Z_(i+1)| > c and |Z_i| <= c) <= t_i / pi x exp(-c^2 / 2)
+
+    (Naiman 1986, Annals of Statistics 14, 896), and it is at most P(|Z_(i+1)| > c).
     """
     first = 2 * NormalDist().cdf(-c)
     others = np.minimum(first, angles / math.pi * math.exp(-c * c / 2))
@@ -56,10 +43,9 @@ def path_exceedance(angles: np.ndarray, c: float) -> np.ndarray:
 def confidence_of_each(
     exceedance: Callable[[float], float], number: int, confidence: float
 ) -> float:
-    """Return the confidence of each of several intervals with which all cover with `confidence`.
+    """Return the confidence that each interval needs so that all cover with `confidence`.
 
-    `exceedance` returns for c an upper bound of the probability that any error exceeds c standard
-    deviations, and `number` is the number of intervals.
+    `exceedance` bounds the probability that any error exceeds c standard deviations.
     """
     if number == 1:
         return confidence
@@ -96,12 +82,7 @@ def band(
 
 
 def curves(scores: Iterable[ScoreId]) -> list[list[ScoreId]]:
-    """Return one list of ids for each metric and threshold: its scores at each k, ascending.
-
-    >>> scores = [ScoreId("pass@k", 1), ScoreId("avg@N", "n"), ScoreId("pass@k", 16)]
-    >>> [[score.key for score in curve] for curve in curves([*scores, ScoreId("pass@k", 4)])]
-    [['pass@1', 'pass@4', 'pass@16'], ['avg@n']]
-    """
+    """Return one list of ids for each metric and threshold: its scores at each k, ascending."""
     by_name: dict[tuple[str, float | None], list[ScoreId]] = {}
     for score in scores:
         by_name.setdefault((score.metric, score.tau), []).append(score)

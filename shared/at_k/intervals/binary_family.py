@@ -1,15 +1,8 @@
 """The family of binary outcomes: distributions with a success rate on a grid of log-odds.
 
-Given the success rate p of a question, its number of correct samples is binomial. A prior over the
-grid is estimated from the data. For k > n, the estimate of a score is its posterior mean.
-
-A shift d is added to the log-odds of all rates. Let h(n, c) be the unbiased estimate of a question.
-The score is then theta(d), the mean of E[h | p] over the shifted prior. For new samples of the same
-questions, the estimate has the variance E[Var[h | p]] / M.
-
-There are M questions, U distinct pairs (n, c) of the numbers of samples and of correct samples, m
-columns (see `Scores`), and e extrapolated scores. The grid has 283 rates. 161 of them are the
-support of the prior, and with the rates 0 and 1 these are 163.
+A shift d is added to the log-odds of all rates. With the unbiased estimate h(n, c) of a question,
+theta(d) is the mean of E[h | p] over the shifted prior. The grid has 283 rates. 161 of them are the
+support of the prior, and with the rates 0 and 1 these are 163. U is the number of pairs (n, c).
 """
 
 from __future__ import annotations
@@ -67,15 +60,8 @@ def pass_intervals(
 ) -> tuple[Scores, IntervalMethod]:
     """Return the scores of the pass@k family and the method that computes their intervals.
 
-    The terms of the scores are credits.
-
-    Args:
-        rates: those of the checker that called samples correct.
-        are_ordered: whether limits are moved into the order of the scores, see `core.coherent`.
-            Callers that need only covariances pass False, to save time.
-
-    Raises:
-        ValueError: if the interval does not support a score, or the n of a question.
+    `rates` are those of the checker. Limits are moved into the order of the scores, see
+    `core.coherent`, unless `are_ordered` is False, to save time where only covariances are needed.
     """
     if options.method == "posterior":
         moments = pass_moments(counts, scores, options.prior)
@@ -108,10 +94,7 @@ def pass_intervals(
 
 
 def _largest_inner_k(scores: Mapping[ScoreKey, Score]) -> int:
-    """Return the largest k of the scores other than pass@k and pass^k, or 1 if there are none.
-
-    If k is large, only these change with c far from 0 and from n. They have inner credits.
-    """
+    """Return the largest k of the scores other than pass@k and pass^k, or 1 if there are none."""
     terms = itertools.chain.from_iterable(score.terms for score in scores.values())
     return max((len(credit) for credit in terms if any(credit[1:-1])), default=1)
 
@@ -132,17 +115,12 @@ class BinaryFamily(Family):
     """Success rates of questions, with a prior that is estimated from the counts.
 
     Args:
-        counts: numbers of samples and of correct samples of each question.
         scores: scores by their keys, in terms of the columns of `estimate`.
         estimate: a function that returns the (U, m) unbiased estimates for (U,) n and c.
         extrapolated: credits of the extrapolated scores by their keys, of any k.
-        inner_k: the largest k of a score other than pass@k and pass^k, 1 if there is none, or None
-            if it is not known, so that all counts c are used.
+        inner_k: the result of `_largest_inner_k`, or None to use all counts c.
         rates: rates of the checker that called samples correct.
         without_errors: like `estimate`, for numbers of truly correct samples. Default: `estimate`.
-
-    Raises:
-        InputError: if a question has more than 1,000,000 samples.
     """
 
     def __init__(
@@ -179,11 +157,7 @@ class BinaryFamily(Family):
         self._moments = lru_cache(_MOMENTS_KEPT)(self._moments_by_shift)
 
     def prior_of(self, multiplicity: np.ndarray) -> list[dict[int, np.ndarray]]:
-        """Return one or two estimates of the prior of a group, each in parts by n: {n: (161,)}.
-
-        The second estimate is one EM step from the Beta distribution with unbiased estimates of the
-        mean and of the variance of the rates.
-        """
+        """Return one or two estimates of the prior, see `Observed.estimates`: {n: (161,)} each."""
         used, rates = multiplicity > 0, self._rates
         n, c, numbers = self.n[used], self._c[used], multiplicity[used]
         mean = numbers @ (c / n) / numbers.sum()
@@ -196,7 +170,7 @@ class BinaryFamily(Family):
         return observed.estimates(_UNIFORM, _LOG_RATES, mean, between)
 
     def _column_ranges(self) -> tuple[Ranges, Ranges | None]:
-        """Return the ranges of columns, and those of estimates, or None for these if both agree."""
+        """Return the ranges of columns, and those of their estimates unless they are equal."""
         ranges = self._none_correct, self._all_correct
         if self._rates.are_exact:
             return ranges, None
@@ -219,8 +193,7 @@ class BinaryFamily(Family):
     def _moments_by_shift(self, n: int) -> np.ndarray:
         """Return means of the m columns and covariances of the P `_pairs`, (123, m + P, 161).
 
-        Columns are estimated from n samples of a question with a known rate. Axis 0 has the shifts
-        along the grid, and axis 2 the 161 rates of the support after this shift.
+        They are for n samples, at the 161 rates of the support after each of 123 shifts.
         """
         if n > _LARGEST_FULL_N and self._inner_k is not None:
             sums = self._sums_by_quadrature(n)
@@ -245,13 +218,11 @@ class BinaryFamily(Family):
         return result
 
     def _sums_by_quadrature(self, n: int) -> np.ndarray:
-        """Return approximately the result of `_sums_over_counts`, from a part of the counts c.
+        """Return approximately the result of `_sums_over_counts`, from each s-th count c.
 
-        The binomial distribution and the estimate are smooth in c, so a sum over each s-th c
-        suffices: the trapezoidal rule converges exponentially. A threshold of k samples changes
-        over counts whose standard deviation is sqrt((n - k) / k) times that of the binomial
-        distribution. The step s is at most half of the smaller of the two. pass@k and pass^k are
-        smoother.
+        The trapezoidal rule converges exponentially for smooth functions. A threshold of k samples
+        changes over counts whose standard deviation is sqrt((n - k) / k) times that of the binomial
+        distribution. The step s is at most half of the smaller of the two.
         """
         from scipy.special import gammaln  # imported here: it takes longer than all of at_k
 
@@ -279,10 +250,10 @@ class BinaryFamily(Family):
         return result
 
     def _estimates_and_products(self, n: int, c: np.ndarray) -> np.ndarray:
-        """Return estimates and products for (C,) counts c of a question, (C, 2 m + 2 P).
+        """Return estimates h and products for (C,) counts c of a question, (C, 2 m + 2 P).
 
-        The columns are m estimates h, their m distances from the estimates if all samples are
-        correct, the products of P pairs of h, and the products of P pairs of distances.
+        The columns are h, the gaps from h to the estimates with all samples correct, the products
+        of P pairs of h, and those of P pairs of gaps.
         """
         h = self._estimate(np.full(len(c), n), c)
         gap, (a, b) = self._all_correct[0] - h, np.transpose(self._pairs)
@@ -307,11 +278,7 @@ class BinaryFamily(Family):
         return extrapolated_scores(n, c, numbers, self._scores_of_rates, self._rates)
 
     def coherent_means(self, means: np.ndarray, multiplicity: np.ndarray) -> np.ndarray:
-        """Return (e,) means, changed so that pass@k >= pass@n and pass^k <= pass^n for k > n.
-
-        n is the smallest number of samples of a question. Means are changed only if pass@n or
-        pass^n is among the scores. `multiplicity`, (U,), is that of the group.
-        """
+        """Return (e,) means with pass@k >= pass@n and pass^k <= pass^n for k above the least n."""
         result, least = means.copy(), int(self.n.min())
         unbiased = multiplicity @ self.columns / multiplicity.sum()
         for i, credits in enumerate(self._credits):
@@ -331,11 +298,7 @@ class BinaryFamily(Family):
         return Candidates(shares, complete=True, scores=self._scores_of_rates)
 
     def _shares_of_counts(self, n: int, prior: np.ndarray, multiplicity: np.ndarray) -> Statistics:
-        """Return `Statistics` of questions with n samples: the share with c in each of r bins.
-
-        `prior` has the (161,) weights of the rates of the support, and `multiplicity`, (U,), the
-        number of questions with each pair (n, c).
-        """
+        """Return `Statistics` of questions with n samples: the share with c in each of r bins."""
         bins = np.arange(n + 1) * min(n + 1, _COUNT_BINS) // (n + 1)
         pmf_of_c = _likelihood_with_ends(np.full(n + 1, n), np.arange(n + 1), self._rates)
         expected = np.add.reduceat(pmf_of_c, np.searchsorted(bins, np.arange(bins[-1] + 1)))
@@ -350,13 +313,11 @@ class BinaryFamily(Family):
 
 
 def _means_of_shifts(moments: np.ndarray, prior: np.ndarray) -> np.ndarray:
-    """Return the means under a (161,) prior of what `_moments_by_shift` returns, (123, m + P).
-
-    At the first shift all rates are 0, and at the last shift all are 1.
-    """
+    """Return the means under a (161,) prior of what `_moments_by_shift` returns, (123, m + P)."""
     # Unlike a product with a matrix of shifted priors, this is too small for threads of BLAS, which
     # wait for each other where other programs run.
     result = moments @ prior
+    # At the first shift all rates are 0, and at the last shift all are 1.
     result[0], result[-1] = moments[0, :, 0] * prior.sum(), moments[-1, :, -1] * prior.sum()
     return result
 
@@ -365,11 +326,7 @@ def _means_of_shifts(moments: np.ndarray, prior: np.ndarray) -> np.ndarray:
 
 
 def estimate_rate_prior(n: np.ndarray, c: np.ndarray, multiplicity: np.ndarray) -> np.ndarray:
-    """Return the prior of success rates that EM, stopped early, estimates for a group, (161,).
-
-    `n` and `c`, (U,), are distinct pairs, and `multiplicity`, (U,), is the number of questions with
-    each pair.
-    """
+    """Return the prior of success rates that EM, stopped early, estimates for a group, (161,)."""
     likelihood = binomial_likelihood(n, c, RATE_SUPPORT)
     return whole_prior(Observed(n, likelihood, multiplicity).estimated_prior(_UNIFORM))
 
@@ -381,11 +338,9 @@ def extrapolated_scores(
     scores: np.ndarray,
     rates: CheckerRates = NO_ERRORS,
 ) -> np.ndarray:
-    """Return posterior means of extrapolated scores for a group of questions, (U, e).
+    """Return posterior means of extrapolated scores under the `inflated_prior` of a group, (U, e).
 
-    `inflated_prior` estimates the prior. `scores`, (163, e), are what `scores_with_ends` returns.
-    `n`, `c` and `multiplicity` are as in `estimate_rate_prior`, without pairs that no question has.
-    `rates` are those of the checker.
+    `scores`, (163, e), are what `scores_with_ends` returns. Each pair (n, c) has a question.
     """
     likelihood = _likelihood_with_ends(n, c, rates)
     weight = likelihood * inflated_prior(likelihood, multiplicity, _LOG_ODDS[RATE_SUPPORT])
@@ -415,10 +370,9 @@ def _likelihood_with_ends(n: np.ndarray, c: np.ndarray, rates: CheckerRates) -> 
 def binomial_likelihood(
     n: np.ndarray, c: np.ndarray, grid: slice = slice(None), rates: CheckerRates = NO_ERRORS
 ) -> np.ndarray:
-    """Return the probability that c of n samples are called correct at each rate, (U, 283).
+    """Return the probability that c of n samples are called correct at the rates of `grid`.
 
-    `n` and `c` are (U,). `grid` is the part of the grid of rates to use, whose length replaces 283.
-    `rates` are those of the checker that calls samples correct.
+    The shape is (U, 283) for all rates. `rates` are those of the checker.
     """
     n, c = n[:, None], c[:, None]
     incorrect, correct = _neg_log_rates(_LOG_ODDS[grid], rates)

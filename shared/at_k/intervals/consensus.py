@@ -32,9 +32,7 @@ _NO_ANSWERS = AnswerCounts((), (), 0)
 def consensus_limits(consensus: Consensus, options: IntervalOptions) -> IntervalMethod:
     """Return the method of the limits of all scores, for an interval other than "questions".
 
-    Scores that are functions of counts have the limits of their family. Votes and mean shares have
-    limits from estimated variances. With interval="posterior", only scores that have a posterior
-    have limits.
+    Votes and mean shares, which counts do not determine, have limits from estimated variances.
     """
     counts, scores, weights = consensus.counts, consensus.count_scores(), options.weights
     if options.method == "posterior":
@@ -62,10 +60,9 @@ def vote_limits(
     n: np.ndarray,
     options: IntervalOptions,
 ) -> tuple[Scores, IntervalMethod]:
-    """Return vote@k for each k in `sizes`, a dict from score id to k, and the method of its limits.
+    """Return vote@k for the k of each id in `sizes`, and the method of its limits.
 
-    `n`, (M,), are the numbers of samples. `options.method` is "questions" or "sampling". Raises a
-    ValueError if it is "sampling" and each question has one sample.
+    `n`, (M,), are the numbers of samples. Raises ValueError for one each with method "sampling".
     """
     columns = np.stack([vote_at_k(votes, k) for k in sizes.values()], axis=1)
     points = Scores(one_column_each(sizes), np.arange(len(votes)), columns)
@@ -85,7 +82,7 @@ def _estimated_vote(
 
 
 def _estimated_scores(consensus: Consensus) -> dict[ScoreId, EstimatedScore]:
-    """Return votes and mean shares with their variances. Counts do not determine these scores."""
+    """Return votes and mean shares with their variances."""
     n, estimated = consensus.counts.n, {}
     if consensus.has_shares:
         key = ScoreId("accuracy (n runs average)", consensus.n)
@@ -98,10 +95,9 @@ def _estimated_scores(consensus: Consensus) -> dict[ScoreId, EstimatedScore]:
 
 
 def share_variances(outcomes: Samples) -> np.ndarray:
-    """Return the estimated variance of the mean outcome of each question for new samples, (M,).
+    """Return the unbiased variance of the mean share of each question for new samples, (M,).
 
-    An outcome is a share from 0 to 1. The estimate is unbiased. One sample does not show how
-    samples vary, and has the largest possible variance, 1/4.
+    One sample does not show how samples vary, and has the largest possible variance, 1/4.
     """
     n, question = outcomes.n, np.repeat(np.arange(len(outcomes.sizes)), outcomes.sizes)
     # Equal shares are counted first, so that samples and their counts give the same last digit.
@@ -142,13 +138,7 @@ class JoinedIntervals(DerivedIntervals):
 
 
 class EstimatedScore(NamedTuple):
-    """A score of M questions, with estimated variances.
-
-    Args:
-        values: (M,) estimates.
-        variances: (M,) variances of the estimates, for new samples of the same questions.
-        trials: (M,) number of disjoint subsets of k samples that each question has, n / k.
-    """
+    """Estimates of a score of M questions, their variances for new samples, and n / k, all (M,)."""
 
     values: np.ndarray
     variances: np.ndarray

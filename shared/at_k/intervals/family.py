@@ -1,13 +1,8 @@
 """Families of distributions that the outcomes of a question may have.
 
-A family has a grid of distributions, a prior over it that is estimated from the data, and the
-scores of each distribution. From these follow scores of k > n samples, and what the intervals need:
-scores and variances when all distributions shift along one parameter, and statistics that show
-which priors fit. `binary_family` has the family of binary outcomes, `reward_family` those of
-rewards.
-
-There are M questions with U distinct counts, m columns, and e extrapolated scores. A group of
-questions has V distinct counts. The grid has J distributions, and a shifted family F members.
+A family has a grid of J distributions and a prior over it that is estimated from the data. M
+questions have U distinct counts, m columns of scores and e extrapolated scores; a group of
+questions has V distinct counts. A family that is shifted along one parameter has F members.
 """
 
 from __future__ import annotations
@@ -27,18 +22,10 @@ _FITS_KEPT, _SHIFTED_KEPT = 1 << 10, 16  # A shifted family takes much more memo
 
 
 class Shifted(NamedTuple):
-    """The scores of a family with F members, shifted along one parameter.
+    """The scores offset + scale x theta of F members; the center one is the estimated member.
 
-    Scores are offset + scale x theta, with theta from 0 to 1. The center member is the estimated
-    one. The first and the last are the limits of the family.
-
-    Args:
-        theta: (F, m) scores.
-        variance: (F, m) variances of the estimates of theta from one question.
-        covariance: for pairs of columns, the covariance of these estimates at the center member.
-            It has all pairs that the scores of the family need.
-        offset: smallest score.
-        scale: largest score minus the smallest.
+    `theta` is from 0 to 1, (F, m). `variance`, (F, m), is that of its estimate from one question,
+    and `covariance` that of two columns at the center. The first and last are limits of the family.
     """
 
     theta: np.ndarray
@@ -51,10 +38,8 @@ class Shifted(NamedTuple):
 class Statistics(NamedTuple):
     """Statistics of the questions with the same n.
 
-    Args:
-        expected: (r, J) expected values of r statistics under each distribution.
-        observed: (r,) observed values.
-        covariance: (r, r) covariance of the observed values under the estimated prior.
+    They are (r, J) values that are expected under each distribution, and (r,) observed ones with
+    their (r, r) covariance under the estimated prior.
     """
 
     expected: np.ndarray
@@ -63,14 +48,10 @@ class Statistics(NamedTuple):
 
 
 class Candidates(NamedTuple):
-    """The distributions that a profile over priors considers.
+    """The distributions that a profile over priors considers, with statistics of each n.
 
-    Args:
-        statistics: the statistics of the questions of each n.
-        complete: whether the distributions include every possible one.
-        scores: (J, e) extrapolated scores on the scale: a score is offset + scale x this.
-        offset: (e,) offset of each score.
-        scale: scale of all scores.
+    They have the extrapolated scores `offset` + `scale` x `scores`, (J, e). `complete` is whether
+    they include every possible distribution.
     """
 
     statistics: list[Statistics]
@@ -84,11 +65,7 @@ class Candidates(NamedTuple):
 class Fit:
     """A group of questions, and what the prior that is estimated from them says.
 
-    Args:
-        family: the family of the questions.
-        multiplicity: (U,) number of questions of the group with each distinct count; for questions
-            with weights, see `multiplicities`.
-        squares: (U,) numbers of questions by their squared weights, or None for equal weights.
+    `multiplicity` and `squares`, (U,), are what `multiplicities` returns for the group.
     """
 
     family: Family
@@ -139,10 +116,6 @@ class Family(abc.ABC):
         scores: the scores of k <= n samples by their keys, in terms of columns.
         extrapolated: the keys of scores of any k that come from the estimated prior.
         bounds: (lo, hi) or (U, 2) of them, the smallest and the largest score of a question.
-        weights: (M,) weights of the questions, or None if they are equal.
-
-    Attributes:
-        shifted: `shifted_families`, as a function with a cache.
     """
 
     def __init__(
@@ -163,7 +136,7 @@ class Family(abc.ABC):
         self._fit_of_bytes = lru_cache(_FITS_KEPT)(self._new_fit)
 
     def _new_fit(self, numbers: bytes, squares: bytes | None) -> Fit:
-        """Return the fit to a group. Arguments are the arrays of `multiplicities` as bytes."""
+        """Return the fit to the arrays of `multiplicities`, as bytes."""
         array_of_squares = None if squares is None else np.frombuffer(squares)
         return Fit(self, np.frombuffer(numbers), array_of_squares)
 
@@ -198,10 +171,7 @@ class Family(abc.ABC):
         )
 
     def _column_ranges(self) -> tuple[Ranges, Ranges | None]:
-        """Return the ranges of columns, and those of their estimates, or None if these are equal.
-
-        A range has two arrays that are broadcast to (U, m): the smallest and the largest values.
-        """
+        """Return the ranges of columns, and those of their estimates unless they are equal."""
         least, most = self.bounds.T
         return (least[:, None], most[:, None]), None
 
@@ -211,9 +181,9 @@ class Family(abc.ABC):
 
     @abc.abstractmethod
     def covariance_of_samples(self, fit: Fit, columns: Sequence[int]) -> np.ndarray:
-        """Return the covariance matrix of estimates of `columns` from new samples of a question.
+        """Return the mean covariance of estimates of `columns` from new samples of a question.
 
-        It is a mean over the group. Entries of different columns, not neighbors, may be left at 0.
+        Entries of different columns that are no neighbors may be left at 0.
         """
 
     @abc.abstractmethod
@@ -235,11 +205,10 @@ class Family(abc.ABC):
 
 @dataclass(frozen=True)
 class ExtrapolatedScores(Scores):
-    """Scores with k <= n, and scores that the prior of `family` extrapolates.
+    """Scores with k <= n, and scores that the prior of the averaged questions extrapolates.
 
-    The prior is estimated from the questions that the scores are averaged over. For the scores of
-    single questions it is estimated from all questions. `extrapolated` has the index of each
-    extrapolated score in `family.extrapolated`.
+    `extrapolated` has their indices in `family.extrapolated`. The scores of single questions have
+    the prior of all.
     """
 
     family: Family
@@ -248,17 +217,14 @@ class ExtrapolatedScores(Scores):
     def over(
         self, questions: np.ndarray, weights: np.ndarray | None = None
     ) -> dict[ScoreKey, float]:
-        """Return each score over these questions. The prior is estimated from them alone."""
+        """Return each score over these questions."""
         means = self.family.fit(questions).extrapolated
         own = {key: float(means[i]) for key, i in self.extrapolated.items()}
         return super().over(questions, weights) | own
 
 
 def with_extrapolated(observed: Scores, family: Family, keys: Mapping[ScoreKey, object]) -> Scores:
-    """Return `observed` with the scores of `keys` that it lacks, extrapolated by `family`.
-
-    They are in the order of `keys`, unless none is lacking. The values of `keys` are not used.
-    """
+    """Return `observed` with the scores of `keys` that it lacks, extrapolated by `family`."""
     missing = [key for key in keys if key not in observed.keys]
     if not missing:
         return observed
@@ -275,13 +241,10 @@ def multiplicities(
 ) -> tuple[np.ndarray, np.ndarray | None]:
     """Return (numbers, squares): effective numbers of questions with each count, (U,) both.
 
-    `rows` has the index of each question's counts, below U = `size`, and `weights` its weight.
-    Without weights, `numbers` are plain counts of questions, and `squares` is None.
-
-    Let w be the weights. A weighted mean with independent errors of the variances v has the
-    variance sum w^2 v / (sum w)^2. For equal v this is the variance of a mean of N = (sum w)^2 /
-    sum w^2 questions with equal weights, the effective number (Kish 1965). `numbers` are the shares
-    of the sum of w, times N, and `squares` the shares of the sum of w^2, times N.
+    `rows` has the index of each question's counts, below U = `size`. A mean with weights w has the
+    variance of one of N = (sum w)^2 / sum w^2 questions, the effective number (Kish 1965). The
+    `numbers` are shares of the sum of w, times N, and `squares` shares of the sum of w^2, times N.
+    Without weights, they are counts of questions and None.
     """
     if weights is None:
         return np.bincount(rows, minlength=size).astype(float), None

@@ -1,20 +1,7 @@
 """Hierarchical intervals: the range of a score over all priors that fit the data, for any k.
 
 For k > n the score is not identified: distributions that no n samples distinguish have different
-scores. The limits reflect that, because they cover every prior over distributions that fits the
-data. The estimate is the posterior mean under the estimated prior. The limits contain it, and for
-k <= n also the unbiased estimate.
-
-Let t be statistics of a run, E_G t their expected value under a prior G over the distributions of a
-grid, and S their covariance under the estimated prior. The misfit of a prior is
-
-    misfit(G) = (t - E_G t)' S^-1 (t - E_G t).
-
-A prior fits if its misfit exceeds the smallest by at most z^2 (compare the F-localization of
-Ignatiadis & Wager 2022, JASA 117). The range of a mean score is found like a profile likelihood,
-from the smallest misfit of the priors with a given mean.
-
-There are J distributions in the grid.
+scores. There are J distributions in the grid.
 """
 
 from __future__ import annotations
@@ -47,7 +34,10 @@ class HierarchicalIntervals(IntervalMethod):
 
 
 def hierarchical_intervals(fit: Fit, confidence: float) -> Intervals:
-    """Return the interval of each extrapolated score of a group of questions, {} without any."""
+    """Return the interval of each extrapolated score of a group of questions, {} without any.
+
+    It contains the posterior mean under the estimated prior and, for k <= n, the unbiased estimate.
+    """
     family, z = fit.family, normal_z(confidence)
     if not family.extrapolated:
         return {}
@@ -62,7 +52,6 @@ def hierarchical_intervals(fit: Fit, confidence: float) -> Intervals:
     result, (least, most) = {}, fit.bounds
     limits = np.transpose([means, lows, highs]).tolist()
     for key, (mean, low, high) in zip(family.extrapolated, limits, strict=True):
-        # The limits also contain the unbiased estimate, which a score with k <= n has.
         score = family.scores.get(key)
         unbiased = mean if score is None else float(score.value(fit.means))
         lo = min(max(min(low, mean, unbiased), least), most)
@@ -75,10 +64,11 @@ def hierarchical_intervals(fit: Fit, confidence: float) -> Intervals:
 class Profile:
     """The smallest misfit of priors over J distributions, as a function of a mean score.
 
-    Args:
-        statistics: observed and expected statistics of the questions of each n.
-        complete: whether the J distributions include every possible one. If they do not, it may be
-            that no prior fits. The misfit is then scaled so that the smallest is at most 1.
+    With the statistics t of a run, their expected value E_G t under a prior G, and their covariance
+    S under the estimated prior, the misfit of G is (t - E_G t)' S^-1 (t - E_G t). A prior fits if
+    it exceeds the smallest misfit by at most z^2 (compare the F-localization of Ignatiadis & Wager
+    2022, JASA 117). If the distributions are not `complete`, it may be that no prior fits. The
+    misfit is then scaled so that the smallest is at most 1.
     """
 
     def __init__(self, statistics: Sequence[Statistics], complete: bool):
@@ -97,10 +87,7 @@ class Profile:
         self._scale = 1.0 if complete else max(1.0, self._smallest)
 
     def lowest(self, score: np.ndarray, z: float) -> float:
-        """Return the lowest mean of a (J,) score over all priors that fit.
-
-        A prior fits if its misfit exceeds the smallest one by at most z^2, for the z-value z.
-        """
+        """Return the lowest mean of a (J,) score over all priors that fit, for the z-value z."""
         from scipy.optimize import brentq  # imported here: it takes longer than all of at_k
 
         allowed = z**2 * self._scale
@@ -109,11 +96,7 @@ class Profile:
             return least
 
         def excess(mean: float) -> float:
-            """Return a number that is above 0 if no prior with this mean score fits.
-
-            It is the root of the excess misfit, less the root of the allowed one. The misfit is
-            nearly a parabola in the mean score, so this is nearly linear.
-            """
+            """Return the root of the excess misfit, nearly linear in the mean, less its limit."""
             above_smallest = self._misfit_and_prior(score, mean)[0] - self._smallest
             return math.sqrt(max(0.0, above_smallest)) - math.sqrt(allowed)
 
@@ -122,9 +105,9 @@ class Profile:
     def _misfit_and_prior(
         self, score: np.ndarray | None = None, mean: float = 0.0
     ) -> tuple[float, np.ndarray]:
-        """Return the smallest misfit of all priors, and the (J,) prior that has it.
+        """Return the smallest misfit of all priors, or of those under which a score has this mean.
 
-        If a (J,) `score` is given, only priors under which it has this mean are considered.
+        Return the (J,) prior that has it, too.
         """
         from scipy.optimize import nnls
 

@@ -1,27 +1,8 @@
 """Scores that are corrected for the errors of a checker, with intervals that account for labels.
 
-The true-positive rate t and the false-positive rate f of a checker are known, or estimated from
-labels by way of two shares (see `labels`): P and F of the correct samples among those that it
-accepts and rejects, or t and f themselves.
-
-Let S be the estimate of a score with both shares estimated. With known rates, its limits would be
-S - x and S + y. As the first share moves to its limits, S moves by at most a downwards and b
-upwards, and as the second moves, by at most c and d. The interval extends from S downwards by
-sqrt(x^2 + a^2 + c^2) and upwards by sqrt(y^2 + b^2 + d^2) (Zou & Donner 2008, Statistics in
-Medicine 27, 1693), with the further term 2 r a c or 2 r b d if the errors of both shares have a
-correlation r.
-
-An estimate is unbiased, and may lie outside of the range of its score. Limits are clipped to it.
-
-*Labels of samples of the run.* Realized rates are the shares of the correct and of the incorrect
-samples of the run that the checker accepts. They differ from t and f by chance. S depends on the
-realized rates only, so x and y contain their variance already, which is
-
-    (dS/dt)^2 t (1 - t) / (N q) + (dS/df)^2 f (1 - f) / (N (1 - q))
-
-for N samples, a share q of which is correct. It is subtracted from a^2 + c^2 and from b^2 + d^2,
-which contain the errors of samples without a label only: a stratum of which all samples are
-labelled adds nothing.
+The true-positive rate t and the false-positive rate f of the checker are known, or estimated from
+labels by way of two shares, see `labels`. Estimates are unbiased and may leave the range of their
+score. Limits are clipped to it.
 """
 
 from __future__ import annotations
@@ -157,16 +138,25 @@ class LabelledIntervals(DerivedIntervals):
         distances = distances_of_rates(
             self._labels, lambda rates: np.array([*rescore(rates).values()]), confidence
         )
-        distances_of_key = dict(zip(points, distances.T.tolist(), strict=True))
+        distances_of_key = dict(zip(points, distances.T, strict=True))
         result = {}
         for key, interval in self._method.intervals(questions, confidence).items():
-            mu, sigma, lo, hi, name = interval
-            (down, up), point = distances_of_key[key], points[key]
-            below = math.hypot(max(point - lo, 0.0), down)
-            above = math.hypot(max(hi - point, 0.0), up)
-            lo, hi = (min(1.0, max(0.0, limit)) for limit in (point - below, point + above))
-            result[key] = Interval(mu, math.hypot(sigma, (down + up) / 2 / z), lo, hi, name)
+            distance, limits = distances_of_key[key], np.array([interval.lo, interval.hi])
+            lo, hi = widened(points[key], limits, distance).tolist()
+            sigma = math.hypot(interval.sigma, distance.mean() / z)
+            result[key] = interval._replace(sigma=sigma, lo=lo, hi=hi)
         return result
+
+
+def widened(points, limits: np.ndarray, distances: np.ndarray) -> np.ndarray:
+    """Return limits of scores, widened by the distances that `distances_of_rates` returns.
+
+    Both have a row for lower and one for upper limits. The squares of distances from the score are
+    added (Zou & Donner 2008, Statistics in Medicine 27, 1693).
+    """
+    sides = np.maximum([points - limits[0], limits[1] - points], 0.0)
+    down, up = np.hypot(sides, distances)
+    return np.clip([points - down, points + up], 0.0, 1.0)
 
 
 Rescore = Callable[[CheckerRates], np.ndarray]
@@ -176,9 +166,11 @@ Rescore = Callable[[CheckerRates], np.ndarray]
 def distances_of_rates(labels: LabelCounts, rescore: Rescore, confidence: float) -> np.ndarray:
     """Return how far m scores may lie below and above their estimates, (2, m).
 
-    The distances follow from how far the scores move if the rates of the checker move to their
-    limits with this confidence. They are infinite if the labels do not bound a score. Only labels
-    of the run have correlated errors and realized rates, which the module docstring explains.
+    As one share moves to its limits with this confidence, a score moves by at most a downwards, and
+    as the other moves, by at most c. The distance is sqrt(a^2 + c^2 + 2 r a c), where r is the
+    correlation of the errors of both. It is infinite if the labels do not bound a score. If all
+    samples of a stratum are labelled, its share adds nothing. The variance of the realized rates,
+    which limits for known rates contain already, is subtracted.
     """
     points = rescore(labels.rates)
     squares, signs = [], []
@@ -206,7 +198,11 @@ def distances_of_rates(labels: LabelCounts, rescore: Rescore, confidence: float)
 
 
 def _realized_variances(labels: LabelCounts, points: np.ndarray, rescore: Rescore) -> np.ndarray:
-    """Return the variance of m scores from realized rates, times the N samples of a run, (m,)."""
+    """Return the variance of m scores from realized rates, times the N samples of a run, (m,).
+
+    These are the shares of the correct and of the incorrect samples that the checker accepts. For a
+    share q of correct samples it is (dS/dt)^2 t (1 - t) / q + (dS/df)^2 f (1 - f) / (1 - q).
+    """
     t, f = labels.rates
     assert labels.run is not None
     correct = (labels.run.accepted - f) / (t - f)
@@ -245,17 +241,18 @@ class CheckerErrors:
                 "or 'questions'."
             )
 
+    def _errors_on(self, checked: Checked) -> Errors:
+        """Return the errors on these samples. Raises ValueError for invalid or too few labels."""
+        errors = Errors.from_options(self._rates, self._labels, checked.outcomes)
+        errors.warn_if_contradicted(checked.outcomes.counts)
+        return errors
+
     def pass_limits(
         self, checked: Checked, scores: Mapping[ScoreKey, Score], options: IntervalOptions
     ) -> Corrected:
-        """Return the corrected scores of the pass@k family with their limits, see `Corrected`.
-
-        Raises ValueError if a score cannot be corrected, or if labels are invalid or too few.
-        """
-        counts = checked.outcomes.counts
-        errors = Errors.from_options(self._rates, self._labels, checked.outcomes)
+        """Return the corrected scores of the pass@k family with their limits, see `Corrected`."""
+        counts, errors = checked.outcomes.counts, self._errors_on(checked)
         require_correction(scores, errors.rates)
-        errors.warn_if_contradicted(counts)
         described = errors.described()
         if falls_with_k(counts, scores, errors.rates, options.weights):
             described["falls_with_k"] = True
@@ -282,8 +279,7 @@ class CheckerErrors:
 
         `points` are the rates of samples called correct, and `method`, if not None, has the limits.
         """
-        errors = Errors.from_options(self._rates, self._labels, checked.outcomes)
-        errors.warn_if_contradicted(checked.outcomes.counts)
+        errors = self._errors_on(checked)
 
         def rescore(rates: CheckerRates) -> Scores:
             """Return the success rates at other rates of the checker."""
@@ -306,8 +302,7 @@ def falls_with_k(
 ) -> bool:
     """Return whether the corrected pass@k of a requested k is below that of a smaller k, and warn.
 
-    It has to be lower by more than 0.005. The smaller k are the requested ones and all powers of 2.
-    `run` is the name with which the warning begins, or "".
+    The smaller k are the requested ones and all powers of 2. `run` begins the warning.
     """
     events = filter(None, map(event_of, scores.values()))
     requested = {k for k, r in events if r == 1 < k <= counts.n.min()}

@@ -1,32 +1,8 @@
 """The rates of a checker from the labels that a person gives to some samples.
 
-*Labels of samples of the run.* The checker accepts a share s of the samples. A share P of the
-accepted samples is correct, and a share F of the rejected ones. Labels estimate P among the
-accepted samples and F among the rejected ones, so they may be drawn by verdict, such as each tenth
-accepted sample and each second rejected one (a stratified sample: Cochran 1977, Sampling
-Techniques, 5.2). The rates of the checker follow by Bayes' theorem:
-
-    t = s P / (s P + (1 - s) F),    f = s (1 - P) / (s (1 - P) + (1 - s) (1 - F)).
-
-*Labels of whole questions* are clusters. With the residuals r_g = (correct labels of question g) -
-P (labels of g), the variance of P is
-
-    V = (1 - h) G / (G - 1) sum r_g^2 / a^2 + h P (1 - P) / a,
-
-for `a` labels of G questions, which are a share h of the questions with such samples (two-stage
-sampling: Cochran, 10.3). The labels count as a / (design effect) x (z / t')^2 independent ones. The
-design effect is V divided by the variance P (1 - P) / a of independent labels, and t' is the
-quantile of Student's distribution with G - 1 degrees of freedom (Korn & Graubard 1998, Survey
-Methodology 24, 193). P has the limits of Jeffreys' interval (Brown, Cai & DasGupta 2001,
-Statistical Science 16, 101). Where P is 0 or 1, the design effect is at its largest.
-
-*Counts of labels* are of other samples, or the order of the labels is not known. They estimate t
-and f themselves, which is valid if samples were labelled whatever the checker says of them.
-
-*Dependent errors.* The correction of scores with k > 1 needs errors that are independent between
-the samples of a question. Consider the labelled samples that are correct, or those that are not. If
-errors are independent, the number of pairs of errors in one question is at most about Poisson
-distributed.
+Of the samples that the checker accepts, a share P is correct, and of the rejected ones a share F.
+Labels estimate P and F, so they may be drawn by verdict (a stratified sample: Cochran 1977,
+Sampling Techniques, 5.2).
 """
 
 from __future__ import annotations
@@ -55,15 +31,10 @@ _Limits = tuple[float, float]
 
 
 class LabelledRun(NamedTuple):
-    """How labels were drawn from the samples of a run.
+    """How labels were drawn from a number of `samples`, a share of which the checker `accepted`.
 
-    Attributes:
-        accepted: share of all samples that the checker accepts.
-        samples: number of samples of the run.
-        effects: design effects of the labels of accepted and of rejected samples, 1 if they are
-            drawn at random.
-        freedom: degrees of freedom of both.
-        correlation: correlation of the errors of P and F, not negative.
+    Labels of accepted and of rejected samples have design `effects`, 1 if they are drawn at random,
+    and degrees of `freedom`. The errors of P and F have a `correlation`, not negative.
     """
 
     accepted: float
@@ -76,13 +47,8 @@ class LabelledRun(NamedTuple):
 class LabelCounts(NamedTuple):
     """Numbers of labelled samples by the label and the verdict of the checker.
 
-    They estimate P and F, the shares of correct samples among those that the checker accepts and
-    rejects. If the run is not known, they estimate the rates t and f instead.
-
-    Attributes:
-        tp, fn: numbers of correct samples that the checker accepts and rejects.
-        fp, tn: numbers of incorrect samples that the checker accepts and rejects.
-        run: the run that the labelled samples belong to, or None if it is not known.
+    They estimate P and F if the `run` that they belong to is known. Otherwise they estimate the
+    rates t and f, which is valid if samples were labelled whatever the checker says of them.
     """
 
     tp: float
@@ -109,7 +75,12 @@ class LabelCounts(NamedTuple):
         return self.rates_at(*(a / (a + b) if a + b else math.nan for a, b in self.strata))
 
     def rates_at(self, first: float, second: float) -> CheckerRates:
-        """Return the rates of the checker, given values of P and F, or of t and f themselves."""
+        """Return the rates of the checker, given values of P and F, or of t and f themselves.
+
+        With the share s of accepted samples, they follow by Bayes' theorem:
+
+            t = s P / (s P + (1 - s) F),    f = s (1 - P) / (s (1 - P) + (1 - s) (1 - F)).
+        """
         if self.run is None:
             return CheckerRates(first, second)
         s = self.run.accepted
@@ -120,10 +91,7 @@ class LabelCounts(NamedTuple):
         )
 
     def moved_rates(self, confidence: float) -> list[list[CheckerRates]]:
-        """Return the rates as each share moves to its limits: [[lower, upper], [lower, upper]].
-
-        In the first pair, P (or t) is at its limits, in the second pair F (or f).
-        """
+        """Return the rates with P (or t) at its lower and upper limit, and those with F (or f)."""
         shares = [a / (a + b) for a, b in self.strata]
         lo, hi = zip(*self._limits_of_strata(confidence), strict=True)
         return [
@@ -157,8 +125,10 @@ class LabelCounts(NamedTuple):
     def _limits_of_strata(self, confidence: float) -> tuple[_Limits, _Limits]:
         """Return the limits of P and of F, or of t and of f.
 
-        They are quantiles of the posterior of a share under Jeffreys' prior. Labels of the run
-        count as the number of independent ones that the module docstring defines.
+        They are those of Jeffreys' interval (Brown, Cai & DasGupta 2001, Statistical Science 16,
+        101). Labels of G questions of the run count as (z / t')^2 / (design effect) times as many
+        independent ones, where t' is the quantile of Student's distribution with G - 1 degrees of
+        freedom (Korn & Graubard 1998, Survey Methodology 24, 193).
         """
         from scipy.special import betaincinv  # imported here: it takes longer than all of at_k
 
@@ -206,10 +176,8 @@ class LabelCounts(NamedTuple):
 def count_labels(labels, graded: Samples | None) -> LabelCounts:
     """Return the numbers of labelled samples by the label and the verdict of the checker.
 
-    `labels` are in the form of the samples, or a dict of counts. `graded` is the verdict of the
-    checker on each sample, or None if only counts are left. Warns if errors of the checker seem to
-    depend on the question. Raises ValueError if labels are invalid, or if samples are counts and
-    labels are not.
+    `labels` are in the form of the samples, or a dict of counts, as they have to be if the verdicts
+    `graded` are counts. Warns if errors of the checker depend on the question.
     """
     if isinstance(labels, Mapping):
         if sorted(labels) != sorted(_LABEL_COUNTS):
@@ -245,10 +213,16 @@ def count_labels(labels, graded: Samples | None) -> LabelCounts:
 
 
 def _labelled_run(cells: np.ndarray, n: np.ndarray, c: np.ndarray) -> LabelledRun:
-    """Return how labels were drawn: their design effects, degrees of freedom and correlation.
+    """Return how labels were drawn, from the numbers tp, fn, fp, tn of each question, (4, M).
 
-    The module docstring has the formulas. `cells`, (4, M), are the numbers of labels of each
-    question: tp, fn, fp, tn. Of its `n` samples, the checker accepts `c`, both (M,).
+    Labels of whole questions are clusters. With the residuals r_g = (correct labels of question g)
+    - P (labels of g), the variance of P is
+
+        V = (1 - h) G / (G - 1) sum r_g^2 / a^2 + h P (1 - P) / a,
+
+    for `a` labels of G questions, which are a share h of the questions with such samples (two-stage
+    sampling: Cochran, 10.3). The design effect is V over the variance P (1 - P) / a of independent
+    labels, and at its largest where P is 0 or 1.
     """
     correct, samples = cells[:2], np.stack([c, n - c])  # row 0: accepted samples, row 1: rejected
     labels = correct + cells[2:]
@@ -277,8 +251,8 @@ def _labelled_run(cells: np.ndarray, n: np.ndarray, c: np.ndarray) -> LabelledRu
 def warn_of_dependent_errors(question: np.ndarray, label: np.ndarray, verdict: np.ndarray) -> None:
     """Warn if errors of the checker share questions more often than independent ones would.
 
-    The arrays have an entry for each labelled sample: the index of its question, and whether the
-    person (`label`) and the checker (`verdict`) call it correct, 1 or 0.
+    The arrays have an entry for each labelled sample. The number of pairs of independent errors in
+    one question is at most about Poisson distributed.
     """
     from scipy.special import gammainc
 

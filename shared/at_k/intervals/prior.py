@@ -1,17 +1,5 @@
 """The prior over a grid of distributions, estimated from the counts of a run.
 
-*Scores of k > n* depend on rates below 1 / n, which n samples do not tell from 0. Their prior is
-therefore a distribution with few parameters, which the data extend to small rates: a share of
-unsolvable questions with the rate 0, a share with the rate 1, and a Beta distribution for the
-others (a Beta-binomial model with inflated zeros). Models without one of the shares, or without
-both, are fitted by maximum likelihood too. The fitted priors are averaged with Akaike's weights
-exp(-AIC / 2) (Burnham & Anderson 2002, Model Selection and Multimodel Inference, 2.9): without
-evidence of unsolvable questions the Beta distribution has the largest weight.
-
-A few distinct rates are no Beta distribution. The averaged prior is therefore averaged once more,
-with a prior that the EM algorithm adapts to the data, stopped early as in `Observed`. Its weight is
-that of a model with two more parameters and the nonparametric maximum of the likelihood.
-
 A group has M questions with U distinct counts. The grid has J distributions, and a model p
 parameters. n is the number of samples of a question.
 """
@@ -34,13 +22,7 @@ _FULL_STEPS = 200  # After so many steps, the EM algorithm is near its limit.
 
 
 class Observed(NamedTuple):
-    """Counts of a group of questions, with their likelihood under the distributions of a grid.
-
-    Attributes:
-        n: (U,) numbers of samples.
-        likelihood: (U, J) likelihood of each distinct count under each distribution.
-        multiplicity: (U,) number of questions with each distinct count.
-    """
+    """Counts of a group: (U,) numbers of samples, (U, J) likelihoods, and (U,) multiplicities."""
 
     n: np.ndarray
     likelihood: np.ndarray
@@ -51,10 +33,9 @@ class Observed(NamedTuple):
     ) -> list[dict[int, np.ndarray]]:
         """Return one or two estimates of the prior, {n: (J,)} each, see `last_step`.
 
-        The first is `estimated_prior`. The second is one step of the EM algorithm from the Beta
-        distribution with this mean and variance `between`, if its log-likelihood is lower by at
-        most `_FITTING` / 2. Under the (J,) prior `start`, rates are uniform. `log_rates`, (2, J),
-        are the logarithms of the rate of each distribution, and of 1 - rate.
+        The first is `estimated_prior`. The second, if it fits about as well, is one EM step from
+        the Beta distribution with this mean and variance `between`. Under `start`, (J,), rates are
+        uniform. `log_rates`, (2, J), are the logarithms of the rates, and of 1 - rate.
         """
         first = self.estimated_prior(start)
         second = self.last_step(self._beta_prior(start, log_rates, mean, between))
@@ -68,20 +49,16 @@ class Observed(NamedTuple):
     def estimated_prior(self, start: np.ndarray) -> dict[int, np.ndarray]:
         """Return the prior after T = `early_steps` EM steps from `start`, (J,), in parts {n: (J,)}.
 
-        The limit of the EM algorithm is the nonparametric maximum likelihood estimate (Kiefer &
-        Wolfowitz 1956; Laird 1978), which has a few atoms. Stopping after T steps keeps the
-        distributions that the samples do not contradict: without a correct sample, a question keeps
-        success rates of the order 1/(nT), so no variance is estimated as 0.
+        Its limit is the nonparametric maximum likelihood estimate (Kiefer & Wolfowitz 1956; Laird
+        1978), which has a few atoms. After T steps, a question without a correct sample keeps
+        success rates of the order 1 / (n T), so no variance is estimated as 0.
         """
         questions = self.multiplicity.sum()
         share, steps = self.multiplicity / questions, early_steps(questions)
         return self.last_step(_em_steps(self.likelihood, share, start, steps - 1))
 
     def last_step(self, prior: np.ndarray) -> dict[int, np.ndarray]:
-        """Return the (J,) prior after one more step of the EM algorithm, in parts by n, {n: (J,)}.
-
-        The part of n is scaled by the share of the questions with n samples. All parts sum to 1.
-        """
+        """Return the (J,) prior after one more EM step, in parts by n, {n: (J,)}."""
         share = self.multiplicity / self.multiplicity.sum()
         weights = share / _probabilities(prior, self.likelihood)
         return {
@@ -92,12 +69,10 @@ class Observed(NamedTuple):
     def _beta_prior(
         self, start: np.ndarray, log_rates: Sequence[np.ndarray], mean: float, between: float
     ) -> np.ndarray:
-        """Return a prior under which the rates of the distributions are Beta distributed, (J,).
+        """Return a prior under which rates are Beta distributed with this mean and variance, (J,).
 
-        The Beta distribution has the mean and the variance `between`, as far as possible: its
-        standard deviation in log-odds is at least a step of the grid, and both of its parameters
-        are positive. The prior `start` has the weight of one question in M + 1, so that no
-        distribution is excluded. Arguments are as in `estimates`.
+        Its standard deviation in log-odds is at least a step of the grid. The prior `start` has the
+        weight of one question in M + 1, so that no distribution is excluded.
         """
         questions, samples = self.multiplicity.sum(), self.multiplicity @ self.n
         mean = min(max(mean, 1 / (samples + 2)), 1 - 1 / (samples + 2))
@@ -139,15 +114,19 @@ def _probabilities(prior: np.ndarray, likelihood: np.ndarray) -> np.ndarray:
 def inflated_prior(
     likelihood: np.ndarray, multiplicity: np.ndarray, log_odds: np.ndarray
 ) -> np.ndarray:
-    """Return the prior over J rates for a group of questions, (J,).
+    """Return the prior over J rates, of which the first is 0 and the last is 1, for a group, (J,).
 
-    The first rate is 0 and the last is 1. The module docstring explains how the fitted models and
-    the EM algorithm are averaged.
+    Scores of k > n depend on rates below 1 / n, which n samples do not tell from 0. So the prior
+    has few parameters, which the data extend to small rates: a Beta distribution beside a share of
+    questions with the rate 0, one with the rate 1, both or none. The fitted priors are averaged
+    with Akaike's weights exp(-AIC / 2) (Burnham & Anderson 2002, Model Selection and Multimodel
+    Inference, 2.9): without evidence of unsolvable questions the Beta distribution has most weight.
 
-    Args:
-        likelihood: (U, J) probability of each distinct count at each rate.
-        multiplicity: (U,) number of questions with each distinct count, above 0.
-        log_odds: (J - 2,) log-odds of the rates between 0 and 1.
+    A few distinct rates are no Beta distribution. So the result is averaged once more, with a prior
+    that EM adapts to the data and stops early. Its weight is that of a model with two more
+    parameters and the nonparametric maximum of the likelihood.
+
+    `log_odds`, (J - 2,), are those of the inner rates. Each multiplicity is above 0.
     """
     questions = float(multiplicity.sum())
     share = multiplicity / questions
@@ -167,13 +146,10 @@ def inflated_prior(
 
 
 class _Model:
-    """A prior that mixes a Beta distribution with shares of the rate 0, the rate 1, both or none.
+    """A prior that mixes a Beta distribution with shares of the rates `ends`: 0, 1, both or none.
 
-    `ends` has the rates, 0 and 1, that have a share. The model has p parameters. Two are of the
-    Beta distribution with parameters a and b: the logit of its mean a/(a+b), and log(1/a + 1/b).
-    For each share there is one more: the logarithm of this share over that of the Beta
-    distribution. `share`, (U,), is the share of the questions with each count. Other arguments are
-    as in `inflated_prior`.
+    The p parameters are the logit of the mean a/(a+b) and log(1/a + 1/b) of the Beta distribution,
+    and for each end the logarithm of its share over that of the Beta distribution.
     """
 
     def __init__(
@@ -189,12 +165,10 @@ class _Model:
         self._bounds = np.array([(-14.0, 14.0), spread] + [(-12.0, 8.0)] * len(ends))
 
     def fit(self, questions: float) -> tuple[float, np.ndarray]:
-        """Return AIC / 2 and the (J,) prior at the maximum of the likelihood.
-
-        A model with `ends` is fitted from two starts, because it may have two local maxima.
-        """
+        """Return AIC / 2 and the (J,) prior at the maximum of the likelihood."""
         from scipy.optimize import minimize  # imported here: it takes longer than all of at_k
 
+        # A model with ends may have two local maxima.
         fits = [
             minimize(
                 self.loss_and_gradient,
@@ -219,8 +193,7 @@ class _Model:
     def _start(self, taken: float) -> np.ndarray:
         """Return the (p,) parameters to start from, estimated by moments.
 
-        Of the questions whose most probable rate is 0, the part `taken` is ascribed to the share of
-        the rate 0, and likewise for the rate 1. The others give the Beta distribution.
+        Of the questions whose most probable rate is an end, the part `taken` is its share.
         """
         rates = np.concatenate([[0.0], np.exp(self._log_rates[0]), [1.0]])
         best = rates[self._likelihood.argmax(axis=1)]
@@ -247,11 +220,9 @@ class _Model:
         return prior, np.vstack([beta * log_slopes, shares[:, None] * (ends - prior)]).T
 
     def _beta(self, at: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return the Beta distribution at (p,) parameters on the grid, (J,), and slopes, (2, J).
+        """Return the Beta distribution on the grid, (J,), and slopes of its logarithm, (2, J).
 
-        The slopes are the derivatives of its logarithm by the first two parameters. The rate 0 has
-        the probability of all rates below the smallest inner rate, and the rate 1 that of all above
-        the largest one.
+        The rates 0 and 1 have the probabilities of all rates outside of the inner ones.
         """
         mean = 1 / (1 + math.exp(-at[0]))
         a, b = math.exp(-at[1]) / (1 - mean), math.exp(-at[1]) / mean

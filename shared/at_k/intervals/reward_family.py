@@ -1,13 +1,6 @@
 """The family of rewards: each question has a distribution over the levels of its rewards.
 
-The distributions and their prior are those of `reward_levels`. The scores are Max@k. Adding d to
-all log-odds shifts the family. Its score theta(d) is the mean score of the distributions over the
-prior, and the variance of the estimate is the mean variance within questions. The samples may vary
-more than the estimated prior predicts, as the changes of the score show when one sample is left
-out. The variance is then increased by the same factor. No distribution exceeds the largest observed
-reward: the samples say nothing about larger ones.
-
-Symbols are those of `family` and `reward_levels`.
+Adding d to all log-odds shifts the family. Symbols are those of `family` and `reward_levels`.
 """
 
 from __future__ import annotations
@@ -37,10 +30,7 @@ _SHIFTS = 60  # Shifts are multiples of 0.15 of the log-odds, from -9 to 9.
 def max_intervals(
     rewards: Rewards, ks: Mapping[ScoreKey, int], options: IntervalOptions
 ) -> tuple[Scores, IntervalMethod]:
-    """Return Max@k for the k of each key, and the method of its intervals.
-
-    No limit of a group is outside the range of its rewards, or outside the bounds.
-    """
+    """Return Max@k for the k of each key, and the method of its intervals, within the bounds."""
     ranges = np.clip(rewards.ranges, *options.bounds)
     if options.method == "posterior":
         moments = max_moments(rewards, ks)
@@ -59,9 +49,8 @@ def max_intervals(
 class RewardFamily(Family):
     """Distributions over the levels of rewards, with the scores Max@k.
 
-    `ks` has the k <= n of scores by their keys, and `extrapolated` the k of extrapolated scores, of
-    any size. `bounds` are the smallest and the largest possible reward, of all questions or (U, 2)
-    of each.
+    `ks` has the k <= n of scores by their keys, and `extrapolated` the k of extrapolated scores. No
+    distribution exceeds the largest observed reward: the samples say nothing about larger ones.
     """
 
     def __init__(
@@ -84,7 +73,7 @@ class RewardFamily(Family):
         return None if samples is None else samples.fit()
 
     def shifted_families(self, fit: Fit) -> list[Shifted]:
-        """Return the shifted family under the first and, if any, the second estimate of priors."""
+        """Return the shifted family under each estimate of the prior."""
         fitted, (least, most) = fit.prior, fit.bounds
         columns = [(column, column) for column in range(len(self._ks))]
         if fitted is None:  # all rewards are equal
@@ -103,10 +92,9 @@ class RewardFamily(Family):
         return result
 
     def covariance_of_samples(self, fit: Fit, columns: Sequence[int]) -> np.ndarray:
-        """Return the covariance of Max@k estimated from n new samples of a question.
+        """Return the mean covariance of Max@k estimated from new samples of a question.
 
-        It is a mean over the questions: the prior is split by n and sums to 1. Only equal and
-        neighboring columns have covariances. Others are 0.
+        Only equal and neighboring columns have covariances. Others are 0.
         """
         fitted, result = fit.prior, np.zeros((len(columns), len(columns)))
         if fitted is None:
@@ -134,8 +122,7 @@ class RewardFamily(Family):
     def _means_of_levels(self, multiplicity: np.ndarray) -> np.ndarray:
         """Return posterior means of Max@k of categories, (V, e).
 
-        It is the lowest reward plus, for each higher level, its distance from the level below times
-        the pass@k of samples that reach it.
+        Each level adds its distance from the level below times the pass@k of samples that reach it.
         """
         levels, counts = counts_by_level(self._rewards)
         counts, numbers = counts[multiplicity > 0], multiplicity[multiplicity > 0]
@@ -161,10 +148,9 @@ class RewardFamily(Family):
         return means + fitted.samples.binning_bias(self._extrapolated_ks)
 
     def coherent_means(self, means: np.ndarray, multiplicity: np.ndarray) -> np.ndarray:
-        """Raise the means for k > n to at least the unbiased Max@n of the group; return (e,) means.
+        """Return (e,) means of categories with Max@k at least Max@n for k above the least n.
 
-        n is the smallest number of samples of a question, and `multiplicity`, (U,), is that of the
-        group. Means of real rewards, which are not categories, are returned unchanged.
+        Those of real rewards are unchanged.
         """
         ks, least = np.array(self._extrapolated_ks), int(self.n.min())
         if isinstance(self._rewards, RankedRewards) or (ks <= least).all():
@@ -173,16 +159,12 @@ class RewardFamily(Family):
         return np.where(ks > least, np.maximum(means, unbiased), means)
 
     def candidates(self, fit: Fit) -> Candidates | None:
-        """Return the distributions that a profile over priors considers.
-
-        Return None if all rewards of the group are equal. Beside the distributions of the grid with
-        a share of the prior there are shifted ones between them.
-        """
+        """Return what a profile over priors needs; None if all rewards of the group are equal."""
         fitted = fit.prior
         if fitted is None:
             return None
         samples = fitted.samples
-        # Distributions between those of the grid matter if k is large.
+        # If k is large, distributions between those with a share of the prior matter.
         has_share = fitted.priors[0] > 0
         log_odds = fitted.distributions.log_odds[has_share]
         steps = LOG_ODDS_STEP * np.arange(-1, 2)
@@ -197,10 +179,7 @@ class RewardFamily(Family):
         return Candidates(statistics, complete=False, scores=scores, offset=offset, scale=scale)
 
     def _statistics(self, fitted: FittedRewards, n: int, finer: LevelDistributions) -> Statistics:
-        """Return Max@j, for several j, as statistics of the questions whose `typical_n` is n.
-
-        The covariance is that under the prior of `fitted`, and `finer` gives the expected values.
-        """
+        """Return Max@j, for several j, as statistics of the questions whose `typical_n` is n."""
         samples, has_n = fitted.samples, fitted.samples.typical_n == n
         rewards = samples.at_levels(samples.scaled, has_n)
         multiplicity = samples.multiplicity[has_n]
@@ -230,7 +209,8 @@ class RewardFamily(Family):
 def _shifted_moments(fitted: FittedRewards, ks: Sequence[int]) -> tuple[np.ndarray, np.ndarray]:
     """Return the means of Max@k, and the mean variances of its estimates from one question.
 
-    Both are (E, 121, m), for E estimates of the prior, 121 shifts and m values of k.
+    Both are (E, 121, m), for E estimates of the prior, 121 shifts and m values of k. Variances are
+    increased by `excess_variances`.
     """
     shifted, means, variances = fitted.grid.shifted(_SHIFTS), [], []
     for k in ks:

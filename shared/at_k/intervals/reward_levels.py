@@ -1,22 +1,7 @@
 """Distributions over the levels of rewards, with a prior estimated from the samples.
 
-Let r_1 < .. < r_L be the levels and F_l the probability of at most r_l. The maximum of k samples
-has the mean r_L - sum over l < L of (r_(l+1) - r_l) F_l^k. Two subsets A and B, of j and k of the
-same n samples, have c samples in common, and c is hypergeometric. Then
-
-    P(max of A <= r_l, max of B <= r_m) = F_l^j E[F_m^(k-c)]  for l <= m,
-
-which gives the variances and covariances of the unbiased estimates for all j, k <= n.
-
-The log-odds of a reward above r_l are a b_l + d in each distribution of the grid, where b_l are
-those of all samples together, less their mean. The location d and the sharpness a are on a grid.
-With two levels this is a grid of success rates, and with three it contains every distribution. The
-EM algorithm starts from a prior that is uniform in the mean reward and centered at the average
-sharpness of the samples.
-
-A group has U distinct questions (those with equal rewards are one). The grid has J distributions of
-S shapes, the b_l times a. There are E estimates of the prior, one or two. n is the number of
-samples of a question.
+A group has U distinct questions with samples at L levels. The grid has J distributions of S shapes,
+and there are E estimates of the prior, one or two. n is the number of samples of a question.
 """
 
 from __future__ import annotations
@@ -46,9 +31,8 @@ _ODDS = _ODDS_STEP * np.arange(-1000, 1001)  # log-odds at which effects of over
 def leveled_samples(rewards: Rewards, multiplicity: np.ndarray) -> LeveledSamples | None:
     """Return the samples of a group of questions by level, or None if all of them have one reward.
 
-    The levels are those of the group: they do not depend on the other questions of a run. If the
-    group has more than 40 distinct real rewards, close ones share a level, which is their mean.
-    `multiplicity`, (U,), is the number of questions of the group with each distinct row of rewards.
+    If the group has more than 40 distinct real rewards, close ones share a level, their mean.
+    `multiplicity`, (U,), is the number of its questions with each distinct row of rewards.
     """
     rows = np.flatnonzero(multiplicity)
     group_rewards = rewards if len(rows) == len(multiplicity) else rewards_at(rewards, rows)
@@ -84,11 +68,8 @@ def _bin_of_each(values: np.ndarray, low: float, high: float) -> np.ndarray:
 class LeveledSamples:
     """The samples of a group of questions by the level of their reward.
 
-    Args:
-        levels: (L,) rewards, ascending, two or more.
-        counts: (U, L) numbers of samples at each level, for U distinct questions.
-        multiplicity: (U,) number of questions of the group for each of these.
-        rewards: the rewards of the same samples, before close ones share a level.
+    `levels`, (L,), ascend. `counts`, (U, L), are numbers of samples, and `rewards` those of the
+    same samples before close ones share a level. `multiplicity` is (U,).
     """
 
     levels: np.ndarray
@@ -108,10 +89,10 @@ class LeveledSamples:
 
     @cached_property
     def typical_n(self) -> np.ndarray:
-        """Return the (U,) numbers of samples, in which similar numbers are replaced by their mean.
+        """Return numbers of samples, (U,), with similar ones replaced by their mean, to save time.
 
-        Moments are computed for each distinct n, and variances are about proportional to 1 / n. So
-        all numbers from a power of 2 to below the next are replaced by their harmonic mean.
+        All from a power of 2 to below the next become their harmonic mean, because variances are
+        about proportional to 1 / n.
         """
         n = self.counts.sum(axis=1)
         octave = np.floor(np.log2(n)).astype(np.int64)
@@ -120,25 +101,18 @@ class LeveledSamples:
         return np.rint(questions / inverse).astype(np.int64)
 
     def at_levels(self, levels: np.ndarray, rows: np.ndarray | slice = slice(None)) -> Rewards:
-        """Return the samples of some rows as rewards, with (L,) `levels` in place of their own."""
+        """Return the samples of some rows as rewards, with these levels, (L,)."""
         at_most = np.cumsum(self.counts[rows], axis=1)
         return Rewards(np.arange(len(at_most)), levels, at_most)
 
     def binning_bias(self, ks: Sequence[int]) -> np.ndarray:
-        """Return Max@k of the rewards minus Max@k of their levels for e values of k, (U, e).
-
-        For k above the smallest n, the difference is that at the smallest n.
-        """
+        """Return Max@k, or Max@n for k above the least n, minus that of the levels, (U, e)."""
         binned, least = self.at_levels(self.levels), int(self.rewards.sizes.min())
         observed = [min(k, least) for k in ks]
         return np.transpose([self.rewards.max_of(k) - binned.max_of(k) for k in observed])
 
     def fit(self) -> FittedRewards:
-        """Return the distributions of the grid with one or two estimates of the prior over them.
-
-        A prior under which mean rewards are Beta distributed is the second estimate, if it fits the
-        data about as well.
-        """
+        """Return the distributions of the grid with the prior over them."""
         grid, start = self._grid_and_start()
         used, multiplicity = self._counts_of_prior()
         likelihood = grid.distributions.likelihood(self.counts[used])
@@ -157,8 +131,7 @@ class LeveledSamples:
     def _counts_of_prior(self) -> tuple[np.ndarray, np.ndarray]:
         """Return the rows of `counts` that the prior is estimated from, and their multiplicities.
 
-        They are all rows; or of more than 2,000 rows a systematic sample of 2,000 questions in
-        order of n. Each n then has about its share of the questions, or of their weights.
+        Of more than 2,000 rows they are a systematic sample of 2,000 questions in order of n.
         """
         if len(self.counts) <= _COUNTS_AT_ONCE:
             return np.arange(len(self.counts)), self.multiplicity
@@ -168,11 +141,17 @@ class LeveledSamples:
         return np.unique(order[drawn], return_counts=True)
 
     def _grid_and_start(self) -> tuple[Grid, np.ndarray]:
-        """Return the grid of distributions, and the (J,) prior that the EM starts from."""
+        """Return the grid of distributions, and the (J,) prior that the EM starts from.
+
+        The log-odds of a reward above level l are a b_l + d, where b_l are those of all samples
+        together, less their mean. The location d and the sharpness a are on a grid. With two levels
+        these are success rates, and with three every distribution is among them. The prior is
+        uniform in the mean reward and centered at the average sharpness of the samples.
+        """
         total = self.multiplicity @ self.counts + 0.5
         above = np.cumsum(total[::-1])[::-1][1:] / total.sum()
         base = np.log(above) - np.log1p(-above)  # log-odds of all samples together
-        base = base - self.gaps @ base  # the b_l of the module docstring
+        base = base - self.gaps @ base  # the b_l
         binary = len(base) == 1  # Two levels have no sharpness.
         octaves = np.zeros(1) if binary else _OCTAVES
         shapes = self._sharpness() * 2 ** octaves[:, None] * base
@@ -185,7 +164,6 @@ class LeveledSamples:
             [np.arange(low, high + 1) for low, high in zip(first, last, strict=True)]
         )
         grid = Grid(self.gaps, shapes, shape, location)
-        # Along each shape the mean reward is uniform.
         density = grid.distributions.slope_of_mean()
         density /= np.bincount(shape, density)[shape]
         start = np.exp(-2 * octaves**2)[shape] * density
@@ -230,13 +208,10 @@ class LeveledSamples:
 
 @dataclass(frozen=True, eq=False)
 class Grid:
-    """The distributions that questions may have.
+    """The J distributions that questions may have, for (L - 1,) differences of the levels, `gaps`.
 
-    Args:
-        gaps: (L - 1,) differences of the levels.
-        shapes: (S, L - 1) log-odds of each shape at the location 0.
-        shape: (J,) the index of the shape of each distribution.
-        location: (J,) the location of each distribution, in steps of `LOG_ODDS_STEP`.
+    `shapes`, (S, L - 1), have the log-odds at the location 0. Each distribution has the index of a
+    `shape` and a `location`, in steps of `LOG_ODDS_STEP`, both (J,).
     """
 
     gaps: np.ndarray
@@ -275,13 +250,9 @@ class Grid:
 
 @dataclass(frozen=True, eq=False)
 class FittedRewards:
-    """The distributions that have a share of a prior over them.
+    """The distributions that have a share of the prior of some samples.
 
-    Args:
-        samples: the samples that the prior is estimated from.
-        grid: the J distributions.
-        estimates: one or two estimates of the prior, each split by n: {n: (J,)}, which sum to about
-            1. The first one is the prior. The second one fits the data about as well.
+    Each of one or two `estimates` of the prior is split by n: {n: (J,)}, with a sum of about 1.
     """
 
     samples: LeveledSamples
@@ -306,10 +277,9 @@ class FittedRewards:
     def excess_variances(self, k: int) -> np.ndarray:
         """Return factors >= 1 by which estimates of Max@k vary more than priors predict, (E,).
 
-        With few questions the estimated distributions are too close to the samples. With many
-        levels the grid may have no distribution close to those of the questions. A factor is the
-        sum of the squared changes of Max@k when each sample is left out, divided by its expected
-        value under an estimate of the prior.
+        Distributions estimated from few questions are too close to their samples, and the grid may
+        have none close to questions with many levels. A factor is the sum of the squared changes of
+        Max@k as each sample is left out, over its expected value under an estimate of the prior.
         """
         samples, expected = self.samples, np.zeros(len(self.estimates))
         if len(samples.gaps) == 1:  # The grid contains every distribution over two levels.
@@ -341,7 +311,10 @@ class LevelDistributions:
     """Distributions over L levels of rewards, and exact moments of the maximum of k samples.
 
     `log_odds`, (.., L - 1), are those of a reward above each level but the last, and `gaps`, (L -
-    1,), the differences of the levels.
+    1,), the differences of the levels. Let F_l be the probability of at most level l. Two subsets A
+    and B, of j and k of the same n samples, have c in common, and c is hypergeometric. Then
+
+        P(max of A <= level l, max of B <= level m) = F_l^j E[F_m^(k-c)]  for l <= m.
     """
 
     log_odds: np.ndarray
@@ -386,12 +359,11 @@ class LevelDistributions:
         terms_j, terms_k = (np.exp(size * self._log_below) * self.gaps for size in (j, k))
         up_to_level, below = np.cumsum(terms_j, axis=-1), np.cumsum(terms_k, axis=-1) - terms_k
         first = np.interp(self.log_odds, _ODDS, _overlap_effect(n, j, k)) * up_to_level
-        return (
-            first + np.interp(self.log_odds, _ODDS, _overlap_effect(n, k, j)) * below
-        ) @ self.gaps
+        second = np.interp(self.log_odds, _ODDS, _overlap_effect(n, k, j)) * below
+        return (first + second) @ self.gaps
 
     def squared_changes(self, n: int, k: int) -> np.ndarray:
-        """Return the expected `squared_changes(counts, gaps, k)` of n >= 2 random samples, (..).
+        """Return the expected `squared_changes` of n >= 2 random samples, (..).
 
         It is n times the difference of the variances of estimates from n - 1 and from n samples
         (Efron & Stein 1981, Annals of Statistics 9, 586).
@@ -410,8 +382,7 @@ class LevelDistributions:
 def squared_changes(counts: np.ndarray, gaps: np.ndarray, k: int) -> np.ndarray:
     """Return the sum over samples of the squared change of Max@k if the sample is left out, (U,).
 
-    Max@n has no value for n - 1 samples, so for k = n it is Max@(n - 1). `counts`, (U, L), are the
-    numbers of samples at each level. Each question has two samples or more.
+    For k = n it is Max@(n - 1). Each question has two samples or more in `counts`, (U, L).
     """
     from scipy.special import gammaln  # imported here, because it takes longer than all of at_k
 
@@ -449,11 +420,7 @@ def _overlap_pmf(n: int, j: int, k: int) -> np.ndarray:
 
 
 def _effect(k: int, weights: np.ndarray) -> np.ndarray:
-    """Return the sum over c of weights times F^(k-c) - F^k at each of `_ODDS`, (2001,).
-
-    F is the probability of at most a level, if the log-odds are those of a reward above it.
-    `weights`, (k + 1,), are those of the overlaps c.
-    """
+    """Return the sum over c of weights, (k + 1,), times F^(k-c) - F^k at each of `_ODDS`."""
     (c,) = np.nonzero(np.abs(weights) > 1e-17)
     log_below = -np.logaddexp(0, _ODDS)[:, None]
     return -np.expm1(c * log_below) * np.exp((k - c) * log_below) @ weights[c]

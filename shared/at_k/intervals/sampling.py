@@ -1,24 +1,8 @@
 """Sampling intervals: test inversion with the variance estimated from the data.
 
-The estimate U of a score is a mean over questions of unbiased estimates. Its variance depends on
-the distributions of the questions' outcomes. A prior over them is estimated from the data (see
-`family`) and used for the width of the interval only. The family of distributions is shifted along
-one parameter d. Its score is theta(d), and v(d) is the variance of the estimate for new samples of
-the same questions. The interval consists of the theta(d) that a test does not reject, those with
-
-    |U - theta(d)| <= z sqrt(v(d)),
-
-as in Wilson's interval (1927), where the family is the binomial. It stays inside the range of the
-score without clipping, and is longer towards the middle of the range.
-
-For k > n/2, the data do not determine the variance: it depends on scores of 2k samples, which
-differ between priors that fit the data equally well. A family may therefore have two estimates of
-the prior, and the interval contains those under both.
-
-*Few events.* Near a limit of its range a score is a sum of rare events. Below four events the
-interval extends at least to Garwood's exact limit, as in `core.questions`.
-
-There are m columns of scores, and F members of a shifted family.
+A family of distributions is shifted along one parameter d (see `family`). With the score theta(d)
+and the variance v(d) of its estimate U for new samples, the interval consists of the theta(d) with
+|U - theta(d)| <= z sqrt(v(d)), as in Wilson's interval (1927), where the family is the binomial.
 """
 
 from __future__ import annotations
@@ -84,7 +68,8 @@ def _intervals_of_fit(fit: Fit, confidence: float) -> Intervals:
 def sampling_intervals(fit: Fit, confidence: float) -> Intervals:
     """Return the intervals of the scores with k <= n of a group of questions, or {} without any.
 
-    If two priors fit, an interval contains the intervals under both.
+    For k > n/2, the data do not determine the variance: it depends on scores of 2k samples, which
+    differ between priors that fit. So the interval contains those under each estimate of the prior.
     """
     family, z, questions = fit.family, normal_z(confidence), fit.multiplicity.sum()
     if not family.scores:
@@ -126,13 +111,8 @@ def upper_limit(
 ) -> np.ndarray:
     """Return the largest value of each of m scores that the test does not reject, (m,).
 
-    Args:
-        theta: (F, m) scores of the members of the family, non-decreasing. The center one is the
-            estimated member.
-        sigma: (F, m) standard deviations of the estimates for each member.
-        u: (m,) estimates.
-        z: z-value.
-        alpha: miscoverage of the exact limit for few events.
+    `theta`, non-decreasing, and `sigma`, (F, m), are the scores of the members of the family, of
+    which the center one is the estimated one, and standard deviations of the estimates `u`, (m,).
     """
     from scipy.special import gammaincinv  # imported here: it takes longer than all of at_k
 
@@ -143,8 +123,8 @@ def upper_limit(
     start, rise = theta[before, column], gap[after, column] - gap[before, column]
     fraction = np.clip(-gap[before, column] / np.where(rise > 0, rise, 1.0), 0.0, 1.0)
     limit = start + fraction * (theta[after, column] - start)
-    # A score is the top of its range minus the sizes of rare events (see *Few events* above). If
-    # they are few, the limit is at least Garwood's: that of the lowest expected number of events.
+    # A score is the top of its range minus the sizes of rare events. Below four of them, the limit
+    # is at least Garwood's exact one, as in `core.questions`.
     center = last // 2
     event_size = sigma[center] ** 2 / np.maximum(theta[last] - theta[center], 1e-300)
     events = (theta[last] - u) / np.maximum(event_size, 1e-300)
@@ -181,10 +161,8 @@ def family_intervals(family: Family, options: IntervalOptions) -> IntervalMethod
 class AutoIntervals(IntervalMethod):
     """Intervals by the method that `method_of_auto` chooses for each group.
 
-    `repeated` is the method for groups in which a question has two samples or more. `single` is
-    that for groups in which each question has one sample: limits for other questions, or the whole
-    range for a single question. `n`, (M,), are numbers of samples. Scores with k > n, `beyond_n`,
-    depend on how questions differ, which one sample of each does not show.
+    `repeated` is that for groups in which a question has two samples, and `single` that for others.
+    Those do not determine scores with k > n, `beyond_n`.
     """
 
     def __init__(
@@ -207,7 +185,7 @@ class AutoIntervals(IntervalMethod):
         }
 
     def unidentified(self, questions: np.ndarray) -> Collection[ScoreKey]:
-        """Return the keys of scores that these questions do not determine: those with k > n."""
+        """Return the keys of scores that these questions do not determine."""
         return self._beyond_n if self._method(questions) is self._single else ()
 
     def covariance(self, questions: np.ndarray, keys: Sequence[ScoreKey]) -> np.ndarray:

@@ -1,9 +1,4 @@
-"""The result of a comparison of two runs: their difference at each k, and the dict of all.
-
-`differences_as_dict` converts a list of `Difference` to the dict that `compare` returns, with keys
-such as "pass@4_lo". `differences_in` converts it back. The dict carries the differences; if it was
-changed, merged, or read from a file, they are parsed from its keys.
-"""
+"""The differences of two runs at each k, and their dict with keys such as "pass@4_lo"."""
 
 from __future__ import annotations
 
@@ -16,14 +11,9 @@ from ..results import Result, carried_by, estimates_of
 
 
 class Difference(NamedTuple):
-    """The score of run b minus that of run a at one k, and its limits.
+    """The score of run b minus that of run a at one k, with its limits and its p-value, if any.
 
-    Attributes:
-        metric, k, tau, group: as in `Estimate`.
-        score: the difference b - a.
-        a, b: the scores of the runs.
-        interval, band: the (lower, upper) limits, and those in the simultaneous band over k.
-        p: the two-sided p-value, or None if it was not requested.
+    The first five fields are those of `Estimate`; `score` is the difference.
     """
 
     metric: str
@@ -58,10 +48,7 @@ def differences_as_dict(
     others: Mapping[str, Any] | None = None,
     averaging: str = "",
 ) -> Result:
-    """Return the dict that `compare` returns, with the entries of `others` at its end.
-
-    `averaging` is a phrase that says how questions are averaged, or "".
-    """
+    """Return the dict that `compare` returns, with the entries of `others` at its end."""
     differences = list(differences)
     result: dict[str, Any] = {}
     for difference in differences:
@@ -81,10 +68,7 @@ def differences_as_dict(
 
 
 def differences_in(comparison: Mapping[str, Any]) -> list[Difference]:
-    """Return the differences in a dict that `compare` has returned, in the order of its keys.
-
-    The dict may have been changed, merged with other entries, or read from a file.
-    """
+    """Return the differences in a dict of `compare`, also one that was changed or read."""
     carried = carried_by(comparison, Difference)
     if carried is not None:
         return carried
@@ -107,9 +91,9 @@ def by_sign(differences: Iterable[Difference]) -> list[tuple[int, list[Differenc
 
 
 def zero_in_band(differences: Sequence[Difference], names: Sequence[str]) -> str:
-    """Return the end of a sentence that begins with "The band": the k at which it excludes 0.
+    """Return the end of a sentence that begins with "The band": at which k it excludes 0.
 
-    The text also says which run is higher there. `names` are the names of runs a and b.
+    The text also says which run is higher there. `names` are those of runs a and b.
     """
     ranges = []
     for sign, successive in by_sign(differences):

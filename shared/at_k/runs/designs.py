@@ -1,38 +1,5 @@
 """The precision of a design: M questions with n samples each, whose success rates have a prior.
 
-The prior is estimated from a pilot run, or assumed. Under the prior G, a question has c correct
-samples with a probability P(c), and its unbiased estimate h(c) varies with
-
-    V = Var[h] = W + B,  W = E[Var[h | p]],  B = Var[s(p)],
-
-where s(p) = E[h | p] is the score of a question with the success rate p. W concerns new samples of
-the same questions, and V new questions. V decreases with n down to B, which does not depend on n.
-The scores of P pilot questions vary less about their own mean than about that of all questions, so
-B under an estimated prior is multiplied by P / (P - 1).
-
-*Half-widths.* A run with M P(c) questions for each c is the expected run, and its interval is the
-one that the package computes for it, with a prior estimated from it. Near 0 and 1 the length of an
-interval is far from linear in the score U of the run. The half-width is therefore a mean over the
-distribution of U, which is taken as a Beta distribution with mean E U and variance V / M or W / M.
-Expected runs with other scores have a prior that is shifted in log-odds.
-
-*Differences.* Let run a have the prior G, and run b the same prior shifted in log-odds, so that its
-score is higher by d. The difference D of the scores of both runs has the mean d and the variance
-
-    (V_a + V_b - 2 r sqrt(B_a B_b)) / M  for new questions,  (W_a + W_b) / M  for new samples,
-
-where r is the correlation over questions of the scores of the two runs. `compare` finds D if it
-exceeds the length by which its interval extends below it. The smallest d that is found with a power
-of 80 % is the one for which the 20 % quantile of D does. The scores of the runs at this quantile,
-which their intervals depend on, are those expected given D.
-
-*Weights.* If questions have weights like those of the pilot run, the prior is that of its questions
-by their weights, and M questions count as M / d, with the design effect d = M sum w^2 / (sum w)^2.
-
-*Clusters.* More questions mean more clusters of the same sizes. Clusters increase the variance of a
-mean over the pilot questions by some amount, see `core.questions`. New samples vary as before, so B
-is multiplied by the factor that increases the variance by this amount.
-
 Arrays of 25 entries have one for each shift of the prior, which stands for runs with another score.
 """
 
@@ -68,14 +35,11 @@ class Population(NamedTuple):
     Attributes:
         prior: (161,) probabilities of the success rates on the grid `RATES`, with the sum 1.
         score: the planned score, with a single column.
-        confidence: the confidence of the planned intervals.
-        power: the power of the planned comparisons.
         correlation: the correlation r of the scores of two runs over questions.
         design_effect: the factor by which weights of questions increase the variance of a mean.
-        variance_factor: the factor that B under the prior is multiplied by, for the number and the
-            clusters of the pilot questions.
-        clusters, effective_clusters: G / M and G* / M of `core.questions`, for M questions with
-            equal weights.
+        variance_factor: what B under the prior is multiplied by. P pilot questions vary less about
+            their own mean than about that of all, by P / (P - 1); clusters increase the variance.
+        clusters, effective_clusters: G / M and G* / M of `core.questions` for equal weights.
     """
 
     prior: np.ndarray
@@ -90,11 +54,7 @@ class Population(NamedTuple):
 
 
 class Precision(NamedTuple):
-    """The expected half-width of an interval, and the smallest difference that is found.
-
-    Both are None if the interval does not exist. The difference is None, too, if no score of a
-    second run is high enough for a comparison to find the difference.
-    """
+    """The expected half-width of an interval and the smallest difference that is found, or None."""
 
     half_width: float | None
     difference: float | None
@@ -103,10 +63,13 @@ class Precision(NamedTuple):
 class Design:
     """Describe questions from a population with n samples each, n >= k, before M is chosen.
 
-    Attributes:
-        n: number of samples of each question.
-        scores: (25,) the mean score at each shift of the prior.
-        score: the mean score under the prior itself.
+    Under the prior, a question has c correct samples with a probability P(c), and its unbiased
+    estimate h(c) varies with
+
+        V = Var[h] = W + B,  W = E[Var[h | p]],  B = Var[s(p)],
+
+    where s(p) = E[h | p] is its score. W is for new samples of the same questions, V for new ones.
+    `scores`, (25,), are mean scores at each shift of the prior, and `score` that without a shift.
     """
 
     def __init__(self, population: Population, n: int):
@@ -120,7 +83,6 @@ class Design:
         self.scores = np.clip(self._pmf_of_c @ h, 0.0, 1.0)
         self.score = float(self.scores[_UNSHIFTED])
         score_of_rate = np.array([(h @ likelihood)[support] for support in _SUPPORTS])
-        # `_between` is B, and `_total` is V.
         between = (score_of_rate - self.scores[:, None]) ** 2 @ prior
         total = (self._pmf_of_c * (h - self.scores[:, None]) ** 2).sum(axis=1)
         self._between = population.variance_factor * between
@@ -131,9 +93,11 @@ class Design:
         self._effective_share = np.clip(share, population.effective_clusters, 1.0)
 
     def precision(self, questions: int, kind: str) -> Precision:
-        """Return the precision of M `questions` for the interval `kind`: "sampling", "questions".
+        """Return the precision of M questions for the interval "sampling" or "questions".
 
-        Both fields are None for "sampling" with n = 1.
+        Near 0 and 1 the length of an interval is far from linear in the score of the run. So the
+        half-width is a mean over the Beta distribution of this score with the variance V / M or
+        W / M. The interval of each score is that of the expected run, see `_expected_intervals`.
         """
         if self.n < 2 and kind == "sampling":
             return Precision(None, None)
@@ -143,7 +107,6 @@ class Design:
         scores = self._run_scores(variance[_UNSHIFTED])
         shifts = self._shifts_that_matter(scores, variance.max())
         intervals = self._expected_intervals(effective, kind, shifts)
-        # The half-width depends on the score of the run: average it over the scores it may have.
         half_widths = (intervals.hi - intervals.lo) / 2
         half_width = float(np.interp(scores, intervals.mu, half_widths).mean())
         difference = self._smallest_difference(effective, kind, variance, shifts, intervals)
@@ -161,8 +124,7 @@ class Design:
     def _shifts_that_matter(self, scores: np.ndarray, variance: float) -> np.ndarray:
         """Return the indices of the shifts, (s,), a range, for which intervals are computed.
 
-        Their scores cover `scores`, which a run may have, and those of a second run up to twice
-        the difference that the normal approximation finds. `variance` is the largest over shifts.
+        They cover `scores` and, in a second run, twice the difference of the normal approximation.
         """
         z = normal_z(self._assumed.confidence) + abs(NormalDist().inv_cdf(self._assumed.power))
         highest = max(scores.max(), self.score + 2 * z * math.sqrt(2 * variance))
@@ -174,7 +136,7 @@ class Design:
     def _expected_intervals(self, effective: float, kind: str, shifts: np.ndarray) -> Interval:
         """Return the interval of the expected run at each of s `shifts`. Its fields are (s,).
 
-        An expected run has `effective` questions, with P(c) of them for each c.
+        It has `effective` questions, with P(c) of them for each c, and a prior estimated from them.
         """
         pmf_of_c, confidence = self._pmf_of_c[shifts], self._assumed.confidence
         if kind == "questions":
@@ -199,9 +161,11 @@ class Design:
     ) -> float | None:
         """Return the smallest difference that `compare` finds with the power of the population.
 
-        Return None if it finds no difference up to the highest score at these shifts. `effective`
-        is the number of questions. `variance`, (25,), has the variance of a run's score at each
-        shift. `intervals` are what `_expected_intervals` returns for `shifts`.
+        Run b has the prior of run a with a shift, so that its score is higher by d. The difference
+        D of the runs has the mean d and the variance (V_a + V_b - 2 r sqrt(B_a B_b)) / M for new
+        questions, (W_a + W_b) / M for new samples. It is found if it exceeds the length by which
+        its interval extends below it, for the scores of both runs that are expected given D. At
+        the smallest d, that holds for the quantile 1 - power of D. `variance` is (25,).
         """
         up = shifts[shifts >= _UNSHIFTED]
         scores_b = self.scores[up]
@@ -231,10 +195,7 @@ class Design:
 
 
 def prior_of_rates(rates: np.ndarray) -> np.ndarray:
-    """Return the prior, (161,) on the grid `RATES`, under which each given rate is equally likely.
-
-    The probability of a rate is split between its neighbors on the grid, which preserves the mean.
-    """
+    """Return the prior, (161,), with equal weights of rates, each split between its neighbors."""
     rates = np.clip(rates, RATES[0], RATES[-1])
     above = np.clip(np.searchsorted(RATES, rates), 1, len(RATES) - 1)
     fraction = (rates - RATES[above - 1]) / (RATES[above] - RATES[above - 1])

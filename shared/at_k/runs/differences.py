@@ -1,42 +1,4 @@
-"""The differences between runs on the same questions, with intervals that may cover together.
-
-Let A and B be the scores of two runs, with the intervals A - x_lo .. A + x_hi and
-B - y_lo .. B + y_hi. The interval of B - A extends upwards by
-
-    sqrt(y_hi^2 + x_lo^2 - 2 r y_hi x_lo),
-
-and downwards by the same expression of y_lo and x_hi. This is the variance of a difference, applied
-to the limits that bound it, so the interval is skewed as they are and stays within the range of
-differences (Newcombe 1998, Statistics in Medicine 17, 873 and 2635; Zou & Donner 2008, ibid. 27,
-1693). New samples of the same questions are independent, so r = 0. For new questions, r is the
-correlation of the scores over questions, or over clusters of questions: a question may be hard for
-both runs.
-
-If r > 0, the square is (1 - r) (y_hi^2 + x_lo^2) + r (y_hi - x_lo)^2. With a rising confidence two
-skewed limits may approach each other, and the last term would shrink the interval. The part of the
-errors that both runs share is symmetric: z |sigma_B - sigma_A|, with the standard errors of the
-scores, takes the place of y_hi - x_lo, so that a higher confidence never has a narrower interval.
-
-A kind of questions that was not seen may be hard for one run alone. So for new questions, the
-interval extends at least as far down as this kind alone moves the lower limit of B or the upper one
-of A (the share 1 - r in `core.questions`), and likewise upwards.
-
-The p-value of a difference is the smallest miscoverage at which its interval excludes 0.
-
-*All differences together.* The errors of the differences, divided by their standard deviations, are
-normal with unit variance. Two bounds of the probability that any of them exceeds c are known
-without random numbers, and the smaller one is used:
-
-- *Any errors.* Let e be the probability that an error of one pair of runs exceeds c at any k, which
-  `intervals.band` bounds. The regions where no error of a pair exceeds c are convex and symmetric,
-  so the probability that no error exceeds c at all is at least the product of all (1 - e), by the
-  Gaussian correlation inequality (Royen 2014, Far East J. Theoretical Statistics 48, 139). For one
-  k this is Sidak's inequality (1967, J. American Statistical Association 62, 626).
-- *Independent runs*, as when the same questions are sampled again. At each k the largest of the
-  errors has at most the distribution of the studentized range of K equal variances, over the root
-  of 2: the Tukey-Kramer procedure is conservative for unequal variances (Hayter 1984, Annals of
-  Statistics 12, 61). Several k multiply, again by the Gaussian correlation inequality.
-"""
+"""The differences between runs on the same questions, with intervals that may cover together."""
 
 from __future__ import annotations
 
@@ -179,23 +141,11 @@ def compare(
 
 
 class Compared:
-    """Hold K runs on the same questions, and the differences b - a of all P pairs of runs.
+    """Hold K runs on the same questions, scored at m values of k, and all P pairs of them.
 
-    Each run has m scores, one for each k. For the interval "questions", the differences are paired
-    by question, because new questions would be the same for all runs.
-
-    `warns` is whether to warn of each run whose corrected pass@k falls with k.
-
-    Attributes:
-        options: the options, validated for the samples of the runs.
-        scored: K runs with their scores.
-        scores: the ids of the m scores.
-        falling: the names of runs whose corrected pass@k falls with k; empty without `warns`.
-        pairs: a dict from two indices of runs (a, b), a < b, to their `Pair`.
-        simultaneous: simultaneous inference about all differences.
-
-    Raises:
-        ValueError: if a run does not allow the score or its interval. The message has its name.
+    `pairs` has the `Pair` of the runs with the indices (a, b), a < b, and `scores` the ids of the
+    scores. `falling` are the names of runs whose corrected pass@k falls with k, if it `warns` of
+    them. Raises ValueError, with the name of the run, if one does not allow the interval.
     """
 
     def __init__(self, runs: Sequence[Run], options: ComparisonOptions, warns: bool = True):
@@ -213,7 +163,7 @@ class Compared:
 
     @property
     def checkers(self) -> dict[str, dict[str, float]]:
-        """A dict of the checker's rates for each corrected run; "falls_with_k" if in `falling`."""
+        """The rates of the checker for each corrected run, and "falls_with_k" if in `falling`."""
         checkers = {run.name: run.errors.described() for run in self.runs if run.errors != Errors()}
         for name in self.falling:
             checkers[name]["falls_with_k"] = True
@@ -239,10 +189,9 @@ class Compared:
 class Pair:
     """Hold two runs on the same questions, and the differences b - a of their m scores.
 
-    Attributes:
-        covariance: (m, m) covariance of the differences, for new questions or new samples.
-        limits: a cached function from a confidence to the lower and upper limits of the
-            differences, (2, m).
+    Differences for new questions are paired, because these would be the same for both runs.
+    `limits` is a cached function from a confidence to lower and upper limits, (2, m), and
+    `covariance`, (m, m), is that of the differences.
     """
 
     def __init__(self, a: ScoredRun, b: ScoredRun):
@@ -277,10 +226,7 @@ class Pair:
         self._correlation = covariance / np.where(sd_product > 0, sd_product, 1.0)
 
     def _limits(self, confidence: float) -> np.ndarray:
-        """Return the lower and upper limits of the differences, (2, m).
-
-        The module docstring has the formula of `down` and `up`, the distances from the differences.
-        """
+        """Return the lower and upper limits of the differences, (2, m)."""
         (a, b), (least, most) = self._runs, self._runs[0].bounds
         (lo_a, hi_a), (lo_b, hi_b) = a.limits(confidence), b.limits(confidence)
         shared: np.ndarray | float = 0.0
@@ -294,6 +240,8 @@ class Pair:
         down = _distance_of_limit(hi_a - a.estimates, b.estimates - lo_b, r, shared)
         up = _distance_of_limit(a.estimates - lo_a, hi_b - b.estimates, r, shared)
         if self._new_questions:
+            # A kind of questions that was not seen, see `core.questions`, may be hard for one run
+            # alone: it moves a difference as far as it moves the score of that run.
             counted = a.counted if labels is None else np.unique(labels[a.counted])
             share = unseen_share(len(counted), alpha)
             down = np.fmax(down, share * np.fmax(b.estimates - least, most - a.estimates))
@@ -308,7 +256,7 @@ class Pair:
     def p_values(self) -> list[float]:
         """Return the two-sided p-value of each difference, not adjusted for the others.
 
-        Equal scores have p = 1. For others, bisection finds the z-value at which a limit is 0.
+        It is the smallest miscoverage at which the interval excludes 0, found by bisection.
         """
         normal, p = NormalDist(), [1.0] * len(self._differences)
         for score in np.flatnonzero(self._differences).tolist():
@@ -329,8 +277,15 @@ def _distance_of_limit(
 ) -> np.ndarray:
     """Return how far a limit of the differences is from their estimates, (m,).
 
-    Of the two limits that bound it, one of each run, the first arguments are the distances from the
-    scores. `distance_if_equal` is the result for a correlation of 1, see the module docstring.
+    Let x and y be the distances of the two limits that bound it from the scores A and B. With the
+    correlation r of the scores over questions, which is 0 for new samples, the distance is
+
+        sqrt(x^2 + y^2 - 2 r x y),
+
+    the variance of a difference applied to limits, so the interval is skewed as they are (Newcombe
+    1998, Statistics in Medicine 17, 873 and 2635; Zou & Donner 2008, ibid. 27, 1693). For r > 0 the
+    square is (1 - r) (x^2 + y^2) + r (x - y)^2. As skewed limits may approach each other with a
+    rising confidence, `distance_if_equal`, z |sigma_B - sigma_A|, takes the place of x - y.
     """
     # With this bound, the limits of the difference stay in the range of differences.
     largest = np.maximum(distance_a, distance_b)
@@ -347,8 +302,11 @@ def _distance_of_limit(
 class Simultaneous:
     """Make inferences about all differences together: of P pairs of K `runs`, at m values of k.
 
-    `angles`, (P, m - 1), has for each pair the angles between its errors at successive k, as
-    `path_angles` returns them. `independent` is whether the errors of the K runs are independent.
+    `angles`, (P, m - 1), are those of `path_angles` for each pair. The regions where no error of a
+    pair exceeds c are convex and symmetric, so the probability that no error exceeds c is at least
+    the product over pairs, by the Gaussian correlation inequality (Royen 2014, Far East J.
+    Theoretical Statistics 48, 139). If runs are `independent`, the errors at each k have at most
+    the range of K equal variances, too (Tukey-Kramer; Hayter 1984, Annals of Statistics 12, 61).
     """
 
     def __init__(self, runs: int, angles: np.ndarray, independent: bool):
@@ -378,12 +336,11 @@ class Simultaneous:
 def studentized_range_tail(q: float, runs: int) -> float:
     """Return P(Q > q) for the range Q of `runs` independent standard normal numbers.
 
-    The range is at most q if the largest number is z and all others are between z - q and z. The
-    trapezoidal rule converges exponentially for the integral over z.
+    It is at most q if the largest number is z and all others are between z - q and z.
     """
     z = np.linspace(-8.5, 8.5, 401)
     density = np.exp(-z * z / 2) / math.sqrt(2 * math.pi)
-    # The integrand K phi(z) (Phi(z) - Phi(z - q))^(K - 1), for K runs.
+    # The integral over z of K phi(z) (Phi(z) - Phi(z - q))^(K - 1), by the trapezoidal rule.
     inside = runs * density * (ndtr(z) - ndtr(z - q)) ** (runs - 1)
     return max(0.0, 1.0 - float(inside.sum() * (z[1] - z[0])))
 
@@ -392,10 +349,9 @@ def studentized_range_tail(q: float, runs: int) -> float:
 
 
 def compare_groups(overall: Compared, groups: Any) -> dict[str | None, Compared]:
-    """Return a dict from the label of each group to the comparison of its questions.
+    """Return the comparison of the questions of each group by its label, after {None: overall}.
 
-    `overall` comes first, with the key None. `groups` has a label for each question, or is None for
-    no groups. Groups have the k of `overall`. Raises ValueError if one does not allow the interval.
+    `groups` has a label for each question, or is None. Groups have the k of `overall`.
     """
     result: dict[str | None, Compared] = {None: overall}
     if groups is None:

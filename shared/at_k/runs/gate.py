@@ -1,18 +1,6 @@
-"""The gate: whether an interval shows that a run reaches a score, or is no worse than another run.
+"""The gate: whether an interval shows that a run reaches a score, or is no worse than another.
 
-The claim is that a score is at least a threshold, or that the score of a run minus that of a
-baseline is at least -margin. The data show it if the whole interval is at or above the threshold,
-and show the contrary if the whole interval is below. A two-sided interval with the confidence 0.95
-shows a wrong claim with a probability of about 0.025.
-
-If the interval contains the threshold, more data would decide. In Wilson's interval of N outcomes,
-a limit x of the estimate u fulfils N (x - u)^2 = z^2 x (1 - x). So the threshold t would be this
-limit for N ((x - u) / (t - u))^2 t (1 - t) / (x (1 - x)) questions (or samples of each question, if
-the same questions are sampled again), if the estimate did not change. Scores in another range are
-scaled to it. Limits of differences are less skewed: for them, the last factor is left out. For
-k > 1 limits shrink faster with the number of samples, so fewer samples suffice. Whoever adds data
-and looks again needs limits that hold at all looks (`anytime`): with limits for one look, each look
-has another chance to be wrong.
+A two-sided interval with the confidence 0.95 shows a wrong claim with a probability of about 0.025.
 """
 
 from __future__ import annotations
@@ -35,18 +23,9 @@ SHOWN, CONTRARY, UNDECIDED = "shown", "contrary", "undecided"
 class Gate(NamedTuple):
     """A claim about the score of a run, and the interval that decides it.
 
-    Attributes:
-        key: the key of the score, such as "pass@4".
-        score: the score of the run.
-        baseline: the score of the baseline; None if the claim is about the score itself.
-        threshold: the least score; with a baseline, the least difference, -margin.
-        lo, hi: confidence limits of the score; with a baseline, of the difference.
-        bounds: the least and the largest possible score.
-        options: the options of the limits.
-        size: the number of questions, or of clusters, for the interval "questions"; otherwise the
-            mean number of samples of a question.
-        unit: what `size` counts: "question", "cluster" or "sample".
-        has_labels: whether labels estimate the rates of the checker.
+    With a `baseline`, `threshold`, `lo` and `hi` are about the difference of the scores. `size` is
+    the number of questions or clusters, or the mean number of samples of a question, by `unit`:
+    "question", "cluster" or "sample". `bounds` are the least and the largest possible score.
     """
 
     key: str
@@ -75,10 +54,12 @@ class Gate(NamedTuple):
 
     @property
     def more(self) -> int | None:
-        """Return the approximate number of additional units that would decide the claim.
+        """Return the approximate number of additional units of `size` that would decide the claim.
 
-        The units are those of `size`. The number is None if the claim is decided, or if the
-        estimate is equal to the threshold up to rounding, so that no number would decide it.
+        In Wilson's interval of N outcomes, a limit x of the estimate u fulfils N (x - u)^2 =
+        z^2 x (1 - x). So the threshold t would be this limit for N ((x - u) / (t - u))^2 t (1 - t)
+        / (x (1 - x)) outcomes. Limits of differences are less skewed: the last factor is left out.
+        The number is None for a decided claim, and if the estimate is equal to the threshold.
         """
         limit = self.lo if self.estimate > self.threshold else self.hi
         side, distance = abs(limit - self.estimate), abs(self.threshold - self.estimate)
@@ -102,11 +83,7 @@ def gate_options(*arguments: Any, **options: Any) -> ComparisonOptions:
 
 
 def check_bound(name: str, value: Any, metric: str, is_margin: bool = False) -> float:
-    """Return a threshold or a margin as a float. `name` begins the messages.
-
-    Raises ValueError if the value is not finite, if it is a negative margin, or if it is outside of
-    0 to 1, unless the metric is in `REWARDS`.
-    """
+    """Return a threshold or a margin as a float; ValueError for one that is not possible."""
     wanted, least = "give a finite number", -1e300
     if is_margin:
         wanted, least = "give a number that is not negative", 0
@@ -121,9 +98,7 @@ def check_bound(name: str, value: Any, metric: str, is_margin: bool = False) -> 
 def gate_at_least(run: Run, threshold: float, options: ComparisonOptions) -> Gate:
     """Return the gate that tests whether the score of a run is at least a threshold.
 
-    Raises:
-        ValueError: if the threshold is outside of the range of the rewards of categories; or if the
-            score or its limits cannot be computed, such as a k above n, or limits of one question.
+    Raises ValueError if the score or its limits cannot be computed, or no rewards reach it.
     """
     options = options.for_samples({run.name: run.outcomes.n})
     if options.metric in REWARDS and not (options.w is None and has_real_rewards(run.outcomes)):
@@ -150,7 +125,7 @@ def gate_not_worse(run: Run, baseline: Run, margin: float, options: ComparisonOp
 def _gate(
     scored: list[ScoredRun], baseline: float | None, threshold: float, lo: float, hi: float
 ) -> Gate:
-    """Return the gate of the run scored[0]. A second run is its baseline, scored `baseline`."""
+    """Return the gate of the run scored[0]; scored[1], if any, is its baseline."""
     run, options = scored[0], scored[0].options
     (score,), (estimate,) = run.points.keys, run.estimates.tolist()
     size, unit = float(len(run.run.outcomes)), "question"

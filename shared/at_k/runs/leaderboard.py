@@ -173,9 +173,8 @@ def leaderboard_of(compared: Compared, p_values: bool = False) -> Result:
 def _rows_of_score(
     compared: Compared, column: int, order: Sequence[int], better: np.ndarray
 ) -> list[dict[str, Any]]:
-    """Return the dicts for "runs" in a leaderboard, by descending score, of one score.
+    """Return the entries of "runs" for the score with this index; `order` is by descending score.
 
-    `column` is the index of the score. `order` has the indices of the K runs by descending score.
     better[i, j], (K, K), is whether run i is certainly better than run j.
     """
     scores = np.array([run.estimates[column] for run in compared.scored])
@@ -210,10 +209,9 @@ def _rows_of_score(
 def ranks(scores: np.ndarray, better: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return the rank of each run, and the least and the greatest rank that it may have, each (K,).
 
-    Rank 1 is the best, and equal scores share a rank. A run ranks below all runs that are certainly
-    better, and above all that are certainly worse. If the intervals of all differences cover, so do
-    the intervals of all ranks (Mohamad, Goeman & van Zwet 2022, Biometrics 78, 238). better[i, j],
-    (K, K), is whether run i is certainly better than run j.
+    A run ranks below all that are certainly better, and above all that are certainly worse. If the
+    intervals of all differences cover, so do those of ranks (Mohamad, Goeman & van Zwet 2022,
+    Biometrics 78, 238). better[i, j], (K, K), is whether run i is certainly better than run j.
     """
     rank = 1 + np.sum(scores[None, :] > scores[:, None], axis=1)
     return rank, 1 + better.sum(axis=0), len(scores) - better.sum(axis=1)
@@ -222,9 +220,7 @@ def ranks(scores: np.ndarray, better: np.ndarray) -> tuple[np.ndarray, np.ndarra
 def letters(different: np.ndarray) -> list[str]:
     """Return the letters of each run, such as "ab": two runs share a letter unless they differ.
 
-    Each letter stands for a group of runs of which no two differ, and each pair of runs that do not
-    differ is in a group. Thus the groups are a clique cover. A smallest cover is NP-hard to find.
-    The heuristic of Kellerman takes polynomial time and gives few letters (Gramm et al. 2008).
+    The letters are a clique cover, by the heuristic of Kellerman (Gramm et al. 2008).
     different[i, j], (K, K) and symmetric, is whether runs i and j certainly differ.
     """
     groups = _without_redundant(_clique_cover(~different), len(different))
@@ -238,9 +234,8 @@ def letters(different: np.ndarray) -> list[str]:
 def _clique_cover(alike: np.ndarray) -> list[list[int]]:
     """Return groups of indices of runs: two runs share a group if and only if they are alike.
 
-    alike[i, j], (K, K) and symmetric, is whether runs i and j are alike. A pair is covered if both
-    runs are in the same group. A run with an uncovered pair starts a group. As long as some run is
-    alike to all runs of the group, the one with most uncovered pairs with them joins it.
+    A run with a pair that is in no group yet starts a group. As long as some run is alike to all
+    runs of the group, the one with most such pairs joins it.
     """
     runs = len(alike)
     alike = alike & ~np.eye(runs, dtype=bool)

@@ -1,16 +1,4 @@
-"""`at_k.noise`: how much of an error bar comes from questions, samples and labels of a checker.
-
-For other questions like these, the variance of a score is the sum of three parts. Let s be the
-true score of a question, S its estimate, and M the number of questions. The parts are
-
-    questions   Var[s] / M
-    samples     E[Var[S | question]] / M
-    checker     the squared error that estimated rates of a checker add, see `intervals.labelled`
-
-The sum of the first two is estimated from the variance of S over questions, or over clusters of
-questions. The second is the variance for the same questions, sampled again, as in an interval
-"sampling". With one sample of each question the first two cannot be told apart.
-"""
+"""`at_k.noise`: how much of an error bar comes from questions, samples and labels of a checker."""
 
 from __future__ import annotations
 
@@ -92,29 +80,33 @@ def noise_of(
 ) -> dict[str, dict[str, Any]]:
     """Return the result of `noise` for a graded run. `options` has the interval "questions".
 
-    `same` has the "sampling" interval of each score if the caller has computed them already. They
-    do not account for estimated rates of a checker. If it is None, they are computed here.
+    With the true score s of a question and its estimate S, the variance for other questions is
+    Var[s] / M + E[Var[S | question]] / M. The sum is estimated from the variance of S over
+    questions or clusters, and the second part is that of the interval "sampling".
+
+    `same` has the latter interval of each score, uncorrected for labels, if it is known already.
     """
     # Imported here because it imports SciPy, which scores without limits do not need.
     from .scored_run import limits_of, score_runs
 
     options = options.for_samples({run.name: run.outcomes.n})
     (scored,), confidence = score_runs([run], options), options.confidence
-    others = scored.intervals("questions", confidence)
+    other_intervals = scored.intervals("questions", confidence)
     if same is None and scored.shows_samples:
         same = scored.intervals("sampling", confidence)
     # Variances: estimated rates move each limit by about z standard errors, so divide by z.
-    checkers = (scored.moves(confidence).mean(axis=0) / normal_z(confidence)) ** 2
-    lo, hi = scored.widened(limits_of(others), confidence).tolist()
-    sampling_variances: list[float] = [0.0] * len(others)
-    same_limits: list[Any] = [None] * len(others)
+    checker_variances = (scored.moves(confidence).mean(axis=0) / normal_z(confidence)) ** 2
+    lo, hi = scored.widened(limits_of(other_intervals), confidence).tolist()
+    sampling_variances: list[float] = [0.0] * len(other_intervals)
+    same_limits: list[Any] = [None] * len(other_intervals)
     if same is not None:
         sampling_variances = [interval.sigma**2 for interval in same]
         same_limits = [*map(tuple, scored.widened(limits_of(same), confidence).T.tolist())]
     result: dict[str, dict[str, Any]] = {}
     for i, score_id in enumerate(scored.points.keys):
         score, other, limits = float(scored.estimates[i]), (lo[i], hi[i]), same_limits[i]
-        variance, within, checker = others[i].sigma ** 2, sampling_variances[i], float(checkers[i])
+        variance, within = other_intervals[i].sigma ** 2, sampling_variances[i]
+        checker = float(checker_variances[i])
         standard_error = math.sqrt(variance + checker)
         # If all questions have the same score, the variance is 0 up to rounding, but limits differ.
         if standard_error <= 1e-12 * abs(score):
@@ -147,12 +139,10 @@ def largest_share(noise: Mapping[str, Any]) -> str:
 
 
 def _helps_most(noise: Mapping[str, Any]) -> str:
-    """Return what to add to narrow the limits for other questions most, as in `largest_share`.
+    """Return what to add to narrow the limits for other questions most.
 
-    It is the cause with the largest share, with one exception. Few questions show little of how
-    questions vary, which makes these limits wide whatever the shares are. More samples can only
-    remove the width of the limits for the same questions. If the squared width of the latter is
-    less than half of that of the former, the answer is "questions" in place of "samples".
+    It is the largest share; but "questions" if so few of them show little of how questions vary, so
+    that the limits for the same questions, which more samples narrow, are much narrower already.
     """
     cause = largest_share(noise)
     if cause == "samples":
@@ -163,10 +153,7 @@ def _helps_most(noise: Mapping[str, Any]) -> str:
 
 
 def correction_in_words(checker: Mapping[str, float]) -> str:
-    """Return the end of a sentence that says for which rates of a checker scores were corrected.
-
-    `checker` is the entry "checker" in the result of `compute`, as `Errors.described` returns it.
-    """
+    """Return the end of a sentence on a correction; `checker` is that entry of a result."""
     rates = []
     for name in ("true_positive_rate", "false_positive_rate"):
         words = f"{name.replace('_rate', '').replace('_', '-')} rate of {100 * checker[name]:.1f} %"

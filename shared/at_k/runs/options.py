@@ -1,7 +1,6 @@
 """The options that comparisons, leaderboards, gates, `noise` and plans share.
 
-`RunOptions` lists the parameters that their functions have in common, and `ComparisonOptions` has
-their validated values. M is the number of questions.
+M is the number of questions.
 """
 
 from __future__ import annotations
@@ -71,24 +70,10 @@ class RunOptions(TypedDict, total=False):
 
 @dataclass
 class ComparisonOptions:
-    """The parameters of `at_k.compare`. Its docstring describes those that are not below.
+    """The parameters of `at_k.compare`, whose docstring describes them, validated.
 
-    The options are validated in two steps: first without the runs, and in `for_samples` for them.
-
-    Args:
-        metric: the name of a score, or a key such as "pass@4", which also sets k and tau.
-        all_k: whether the default of k is a list (see `spread_of_k`; for vote@k powers of 2). If
-            not, it is the largest of 4, 8 and 16 that the samples allow; for vote@k the smallest n.
-
-    Attributes:
-        metric: the name of the score, without k and tau.
-        interval: "sampling", "posterior" or "questions"; never None.
-        k: an ascending list after `for_samples`; None if the score has no k.
-        clusters: (M,) integers after `for_samples`, or None.
-        weighting: how questions are averaged, after `for_samples`.
-
-    Raises:
-        ValueError: if an option is invalid for any runs.
+    `all_k` is whether the default of k is a list. For the samples of runs, `for_samples` validates
+    them again, and fills in `k`, `clusters` as integers, and `weighting`.
     """
 
     metric: str = "pass@k"
@@ -134,7 +119,7 @@ class ComparisonOptions:
             refuse_group_average_of_products(self.average, self.scores_at([1]))
 
     def _refuse_unused(self) -> None:
-        """Raise a ValueError if an option that the score does not use differs from its default."""
+        """Raise a ValueError for an option that the score does not use."""
         for name, is_given, metrics in (
             ("w", self.w is not None, REWARDS),
             ("tau", self.tau != 0.5, ("G-Pass@k",)),
@@ -147,10 +132,7 @@ class ComparisonOptions:
                 )
 
     def _split_metric_key(self) -> None:
-        """Split a metric that is a key, such as "pass@4", into the name of the score, k and tau.
-
-        Raises ValueError if the metric is unknown, or contradicts k or tau.
-        """
+        """Split a metric that is a key, such as "pass@4", into the name of the score, k and tau."""
         if not isinstance(self.metric, str):
             check_name("metric", self.metric, compared_scores())
         (score,), _ = included_scores(self.metric, self.k, compared_scores(), parameter="metric")
@@ -178,24 +160,21 @@ class ComparisonOptions:
         return Checking(self.check_correct_fn, self.num_proc, labels=verdicts)
 
     def for_samples(self, sizes: Mapping[str, np.ndarray]) -> Self:
-        """Return a copy of the options for these runs, with k, clusters and weighting filled in.
+        """Return a copy of the options for runs with these numbers of samples, (M,) by name.
 
-        Args:
-            sizes: (M,) numbers of samples of the questions, by the name of each run.
-
-        Raises:
-            ValueError: if a question has fewer than k samples, or if there are not M clusters,
-                groups or weights.
+        Raises ValueError if one is below k, or if there are not M clusters, groups or weights.
         """
         questions, result = len(next(iter(sizes.values()))), copy(self)
         result.weighting = question_weighting(
             self.average, self.question_weights, self.groups, questions
         )
-        result.clusters = check_clusters(
-            self.clusters, str(self.interval), questions, result.weights
-        )
+        result.clusters = self._check_clusters(questions, result.weights)
         result.k = self._choose_ks(sizes) or None
         return result
+
+    def _check_clusters(self, questions: int, weights: np.ndarray | None) -> np.ndarray | None:
+        """Return the clusters of M `questions` as integers, or None."""
+        return check_clusters(self.clusters, str(self.interval), questions, weights)
 
     @property
     def weights(self) -> np.ndarray | None:
@@ -203,10 +182,7 @@ class ComparisonOptions:
         return self.weighting.values
 
     def for_questions(self, rows: np.ndarray) -> Self:
-        """Return a copy of the options for only the questions with these indices, without groups.
-
-        `for_samples` has to be called before, and again for the copy.
-        """
+        """Return a copy of options `for_samples` for only these questions, without groups."""
         result = copy(self)
         result.groups, result.average = None, "questions"
         if self.clusters is not None:
@@ -219,10 +195,7 @@ class ComparisonOptions:
         return build_scores([ScoreId(self.metric)], ks, ScoreOptions(thresholds=[self.tau]))
 
     def _choose_ks(self, sizes: Mapping[str, np.ndarray]) -> list[int]:
-        """Return the requested or the default k in ascending order; [] for a metric without k.
-
-        `sizes` has (M,) numbers of samples by run. Raises ValueError if one is less than a k.
-        """
+        """Return the requested or the default k in ascending order; [] for a metric without k."""
         if self.metric in WITHOUT_K:
             return []
         if self.k is not None:
@@ -246,10 +219,7 @@ class ComparisonOptions:
 
 @contextlib.contextmanager
 def naming_run(name: str) -> Iterator[None]:
-    """Turn each ValueError of the block into an InputError that begins with the name of the run.
-
-    An InputError that names the run already, also by a place such as R_a[0], is not changed.
-    """
+    """Put the name of the run before the message of a ValueError that lacks it."""
     try:
         yield
     except InputError as error:

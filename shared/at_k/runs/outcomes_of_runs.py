@@ -1,8 +1,4 @@
-"""The outcomes of runs, from matrices of outcomes or from the dicts that `at_k.read` returns.
-
-A source is a run as the user gave it: a matrix, counts or a dict. M is the number of questions, and
-S the number of all samples of a run.
-"""
+"""Graded runs from sources: matrices of outcomes, counts, or the dicts that `at_k.read` returns."""
 
 from __future__ import annotations
 
@@ -38,13 +34,9 @@ _ROLES = ("clusters", "groups", "question_weights")
 class Run(NamedTuple):
     """The outcomes of a run, with a name for messages and tables.
 
-    Args:
-        outcomes: the outcomes of its samples; before grading, the samples with their references.
-        answers: (S,) integers, equal for samples with the same answer; None if the samples were
-            given as outcomes.
-        errors: the errors of the checker, for which scores are corrected.
-        unanswered: the number of samples in which the checker found no answer.
-        source: the source of the run, with its questions in the order of the first run.
+    Before grading, `outcomes` are the samples with their references. `answers` has equal integers
+    for samples with the same answer, or is None if they were given as outcomes. Scores are
+    corrected for the `errors` of the checker, which found no answer in `unanswered` samples.
     """
 
     name: str
@@ -83,16 +75,11 @@ def grade_sources(
     by_order: bool = False,
     common: bool = False,
 ) -> tuple[list[Run], OptionsT]:
-    """Parse and grade runs, with the questions of all in the order of the first.
+    """Parse and grade pairs of a name and a source, with all questions in the order of the first.
 
-    `sources` are pairs of a name and a source. The other parameters are those of `compare`;
-    `labels` has an entry for each source. The options are validated for the numbers of samples
-    before their checker runs, as it may take long. The options that are returned are a copy; where
-    they had no clusters, groups or weights, they have those that the runs were read with.
-
-    Raises:
-        ValueError: if a source is invalid, the runs have different questions, a checker is given
-            but no run has references, or labels are invalid or too few.
+    The other parameters are those of `compare`; `labels` has an entry for each source. The options
+    that are returned have the clusters, groups and weights that the runs were read with, if they
+    had none. Raises ValueError, before a checker runs, if a source or an option is invalid.
     """
     if not by_order:
         require_same_index(dict(sources) | {role: getattr(options, role) for role in _ROLES})
@@ -100,28 +87,29 @@ def grade_sources(
     if labels is not None:
         sources = _with_labels(sources, labels)
     sources = in_one_order(sources, by_order, common)
-    checking, runs, graded = options.checking, [], []
-    for name, source in sources:
-        with naming_questions(source):
-            runs.append(_parse_run(name, source, checking.labels))
+    checking = options.checking
+    runs = [_parse_run(name, source, checking.labels) for name, source in sources]
     with naming_questions(sources[0][1]):
         options = _with_values_of_runs(sources, options)
         check_same_questions(runs)
-        if any(run.has_references for run in runs):
-            # Checking may take long, so invalid options have to be found before.
-            options.for_samples({run.name: run.outcomes.n for run in runs})
-        elif not checking.matches_exactly:
-            raise ValueError(
-                "check_correct_fn is given, but no run has references to check against: a run with "
-                "references is a dict of predictions and references, as at_k.read returns it."
-            )
+        _check_before_grading(runs, options, checking)
+    runs = [_grade_run(run, checking) if run.has_references else run for run in runs]
     for run in runs:
-        if run.has_references:
-            with naming_questions(run.source):
-                run = _grade_run(run, checking)
         warn_of_stopping(run.outcomes, f"{run.name}: " if len(runs) > 1 else "")
-        graded.append(run)
-    return _with_errors(graded, checker_rates, labels is not None), options
+    return _with_errors(runs, checker_rates, labels is not None), options
+
+
+def _check_before_grading(
+    runs: Sequence[Run], options: ComparisonOptions, checking: Checking
+) -> None:
+    """Raise a ValueError for invalid options before a checker runs, which may take long."""
+    if any(run.has_references for run in runs):
+        options.for_samples({run.name: run.outcomes.n for run in runs})
+    elif not checking.matches_exactly:
+        raise ValueError(
+            "check_correct_fn is given, but no run has references to check against: a run with "
+            "references is a dict of predictions and references, as at_k.read returns it."
+        )
 
 
 def _with_labels(sources: Sequence[tuple[str, Any]], labels: Any) -> list[tuple[str, Any]]:
@@ -138,10 +126,7 @@ def _with_labels(sources: Sequence[tuple[str, Any]], labels: Any) -> list[tuple[
 
 
 def _with_values_of_runs(sources: Sequence[tuple[str, Any]], options: OptionsT) -> OptionsT:
-    """Return a copy of the options with clusters, groups and weights of the runs if it has none.
-
-    Clusters are taken for the interval "questions" only, groups for the average "groups" only.
-    """
+    """Return a copy of the options with the clusters, groups and weights of the runs, if used."""
     applies = options.interval == "questions", options.average == "groups", True
     result = copy(options)
     for role, is_used in zip(_ROLES, applies, strict=True):
@@ -151,11 +136,9 @@ def _with_values_of_runs(sources: Sequence[tuple[str, Any]], options: OptionsT) 
 
 
 def shared_by(sources: Sequence[tuple[str, Any]], role: str) -> Any:
-    """Return the values of one role that runs were read with, or None if no run has some.
+    """Return the values for questions of a role, such as "clusters", that runs were read with.
 
-    A role, such as "clusters", is the key in a source of a value for each question. All runs have
-    the same order of questions. Raises InputError, with the first such question, if the values of
-    two runs differ.
+    It is None if no run has some. Raises InputError, with the question, if two runs differ.
     """
     read = [(name, x.get(role)) for name, x in sources if isinstance(x, Mapping)]
     (first, shared), *others = [x for x in read if x[1] is not None] or [("", None)]
@@ -192,13 +175,11 @@ def naming_questions(source: Any) -> Iterator[None]:
 def in_one_order(
     sources: Sequence[tuple[str, Any]], by_order: bool = False, common: bool = False
 ) -> list[tuple[str, Any]]:
-    """Return the sources with their questions in the order of the first.
+    """Return the sources with their questions in the order of the first, paired by their ids.
 
-    Questions are paired by the ids that runs were read with. The sources are returned unchanged,
-    so that questions are paired by position, if there is one source; if all are matrices, which
-    have no ids, unless `common`; or if one has no ids, with `by_order`. With `common`, questions
-    that a run lacks are left out of all. Raises ValueError for a run without ids, and for runs with
-    different questions or, with `common`, with no question in common.
+    Matrices have no ids and stay as they are, as do runs of which one has none, with `by_order`.
+    With `common`, questions that a run lacks are left out. Raises ValueError for a run without ids,
+    and for runs with different questions or, with `common`, with no question in common.
     """
     ids: list[Any] = [_ids_of(run) for _, run in sources]
     is_plain = all(getattr(run, "is_matrix", True) for _, run in sources)
@@ -211,18 +192,22 @@ def in_one_order(
             f"the column of their ids (questions; in the shell --questions), or give by_order=True "
             f"if all runs have the same questions in the same order."
         )
-    questions = ids[0]
-    if common:
-        shared = set(questions).intersection(*ids[1:])
-        questions = [question for question in questions if question in shared]
-        if not shared:
-            key = sources[0][1].columns.get("questions", "")
-            raise ValueError(f"The runs have no question in common, by {key}.")
-    else:
+    if not common:
         _require_same_questions(sources)
-    ordered = [(name, _with_questions(run, list(questions))) for name, run in sources]
+    questions = _common_questions([run for _, run in sources])
+    ordered = [(name, _with_questions(run, questions)) for name, run in sources]
     _warn_of_other_texts(ordered)
     return ordered
+
+
+def _common_questions(runs: Sequence[Any]) -> list[Any]:
+    """Return the ids of the first run that all runs have. Raises ValueError if there are none."""
+    first, *others = runs
+    shared = set(first.ids).intersection(*(run.ids for run in others))
+    if not shared:
+        key = first.columns.get("questions", "")
+        raise ValueError(f"The runs have no question in common, by {key}.")
+    return [question for question in first.ids if question in shared]
 
 
 def _ids_of(source: Any) -> Any:
@@ -306,10 +291,8 @@ def check_same_questions(runs: Sequence[Run]) -> None:
 def _parse_run(name: str, source: Any, labels: Labels | None) -> Run:
     """Return the run of a source, before the checker of the options grades it.
 
-    Predictions without references are outcomes. If the source has a check_correct_fn of its own, as
-    graded answers have, its predictions are checked with it here. `labels` has a number for each
-    label, such as a verdict, that stands for an outcome, or is None. Raises ValueError, with the
-    name of the run, if the source is invalid.
+    A check_correct_fn of its own, as graded answers have, is applied here. `labels` has the numbers
+    of labels, such as verdicts, that stand for outcomes. Raises ValueError if it is invalid.
     """
     if not (isinstance(source, Mapping) and "predictions" in source):
         return Run(name, read_outcomes(source, name, labels))  # Errors name the run already.
@@ -318,18 +301,19 @@ def _parse_run(name: str, source: Any, labels: Labels | None) -> Run:
             f"{name} has prior outcomes R0, which only the metrics bayes_at_n and max_at_k use: "
             f"read it without R0."
         )
-    with naming_run(name):
+    with naming_questions(source), naming_run(name):
         rows = read_samples(source["predictions"])
         if source.get("references") is None:
             return Run(name, as_outcomes(rows, labels), source=source)
         run = Run(name, stored(rows, source["references"]), source=source)
         checker = source.get("check_correct_fn")
-        return run if checker is None else _grade_run(run, Checking(checker))
+        checking = None if checker is None else Checking(checker)
+    return run if checking is None else _grade_run(run, checking)
 
 
 def _grade_run(run: Run, checking: Checking) -> Run:
     """Return a copy of a run whose samples have been checked against their references."""
-    with naming_run(run.name):
+    with naming_questions(run.source), naming_run(run.name):
         checked = checking.check(run.outcomes)
         return run._replace(
             outcomes=checked.outcomes,
@@ -349,10 +333,9 @@ def number_unanswered(checked: Checked) -> int:
 
 
 def _with_errors(runs: Sequence[Run], checker_rates: Any, need_labels: bool) -> list[Run]:
-    """Return the runs with `errors` set, and warn if the outcomes contradict rates of a checker.
+    """Return the runs with `errors` from `checker_rates`, or else from the labels of each run.
 
-    The rates are `checker_rates`, or else estimated from the labels of each run. Raises ValueError
-    if a run has no labels although another has or `need_labels`, or if labels are invalid.
+    Raises ValueError for invalid labels, and for a run without where another has or needs some.
     """
     labels = [None if run.source is None else run.source.get("labels") for run in runs]
     if checker_rates is not None:

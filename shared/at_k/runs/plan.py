@@ -8,7 +8,6 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable, Mapping, Sequence
-from copy import copy
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from typing import Any, Self, TypedDict, Unpack
@@ -16,7 +15,7 @@ from typing import Any, Self, TypedDict, Unpack
 import numpy as np
 
 from ..core.checks import as_list, check_k, check_name, check_number
-from ..core.choice import check_clusters, question_weighting
+from ..core.choice import check_clusters
 from ..core.credits import PASS_FAMILY, ScoreOptions, included_scores
 from ..core.expected import pass_scores
 from ..core.questions import cluster_errors, means_of_questions, student_quantile
@@ -81,15 +80,10 @@ def scores_of_one_mean() -> list[str]:
 
 @dataclass
 class PlanOptions(ComparisonOptions):
-    """The parameters of `at_k.plan` without the pilot run. `plan` describes them.
+    """The parameters of `at_k.plan`, which describes them, without the pilot run, validated.
 
-    Attributes:
-        questions, samples: ascending lists of integers after validation.
-        rates: an array after validation, or None.
-        most: the largest number of questions that the cheapest design may have.
-
-    Raises:
-        ValueError: if an option is invalid.
+    Questions and samples become ascending lists, and rates an array. `most` is the largest number
+    of questions that the cheapest design may have.
     """
 
     interval: str | None = "questions"
@@ -123,34 +117,34 @@ class PlanOptions(ComparisonOptions):
             value, default = getattr(self, name), getattr(PlanOptions, name)
             if value is not None or default is not None:
                 setattr(self, name, check_number(name, value, rule, least, most))
-        if self.rates is not None:
-            rule, rates = "a success rate is a number from 0 to 1", as_list("rates", self.rates)
-            checked = [check_number(f"rates[{i}]", p, rule, 0, 1) for i, p in enumerate(rates)]
-            self.rates = np.array(checked)
+        self._check_rates()
         if self.half_width is not None and self.difference is not None:
             given = f"half_width={self.half_width} and difference={self.difference}"
             raise ValueError(f"{given} are both given: give one of them.")
 
-    @property
-    def given_for_questions(self) -> list[Any]:
-        """Return the groups, clusters and weights of questions that are given."""
-        given = (self.groups, self.clusters, self.question_weights)
-        return [labels for labels in given if labels is not None]
+    def _check_rates(self) -> None:
+        """Validate the assumed success rates, if any, and turn them into an array."""
+        if self.rates is not None:
+            rule, rates = "a success rate is a number from 0 to 1", as_list("rates", self.rates)
+            checked = [check_number(f"rates[{i}]", p, rule, 0, 1) for i, p in enumerate(rates)]
+            self.rates = np.array(checked)
 
     @property
     def wanted(self) -> tuple[str, float] | None:
-        """Return the name and the largest value of the wanted precision; None if there is none.
-
-        The name is that of a field of `Precision`: "half_width" or "difference".
-        """
+        """Return the field of `Precision` that is wanted and its largest value, or None."""
         precisions = {"half_width": self.half_width, "difference": self.difference}
         return next(((name, x) for name, x in precisions.items() if x is not None), None)
 
-    def ratio(self, design: Design, questions: int) -> float:
-        """Return the half-width or difference of a design, divided by the wanted value.
+    @property
+    def goal(self) -> tuple[Score, float, float, float]:
+        """Return the fields of `Population` from the score to the correlation."""
+        r = _ASSUMED_CORRELATION if self.correlation is None else self.correlation
+        return self.score[1], self.confidence, self.power, r
 
-        A design with M `questions` reaches the wanted precision if the ratio is at most 1. The
-        ratio is infinite if the design has no interval, or finds no difference.
+    def ratio(self, design: Design, questions: int) -> float:
+        """Return the half-width or difference of a design with M questions, over the wanted value.
+
+        It is infinite if the design has no interval, or finds no difference.
         """
         assert self.wanted is not None
         name, wanted = self.wanted
@@ -158,22 +152,22 @@ class PlanOptions(ComparisonOptions):
         return math.inf if value is None else value / wanted
 
     def for_samples(self, sizes: Mapping[str, np.ndarray]) -> Self:
-        """Return a copy of the options with the weights and clusters of a pilot run's questions.
-
-        Unlike the method of the base class, it does not check k: a pilot run may have fewer than k
-        samples. Half-widths for other questions are in every plan, so clusters are always used.
-        """
-        result, questions = copy(self), len(next(iter(sizes.values())))
-        result.weighting = question_weighting(
-            self.average, self.question_weights, self.groups, questions
-        )
-        result.clusters = check_clusters(self.clusters, "questions", questions, result.weights)
+        """Return a copy of the options with the weights and clusters of a pilot run's questions."""
+        result = super().for_samples(sizes)
         if result.clusters is not None and not result.clusters.any():
             raise ValueError(
                 "All questions are in one cluster, which does not show how clusters differ: leave "
                 "clusters out, or give more."
             )
         return result
+
+    def _check_clusters(self, questions: int, weights: np.ndarray | None) -> np.ndarray | None:
+        """Return the clusters, which every plan uses for its half-widths for other questions."""
+        return check_clusters(self.clusters, "questions", questions, weights)
+
+    def _choose_ks(self, sizes: Mapping[str, np.ndarray]) -> list[int]:
+        """Return the k, which may exceed the numbers of samples of a pilot run."""
+        return self.ks
 
     @cached_property
     def score(self) -> tuple[ScoreId, Score]:
@@ -185,10 +179,7 @@ class PlanOptions(ComparisonOptions):
 def _ascending_integers(
     name: str, value: Any, default: Sequence[int], least: int, most: int
 ) -> list[int]:
-    """Return a parameter as an ascending list of different integers; None stands for `default`.
-
-    Raises ValueError if a number is no integer from `least` to `most`. `name` begins the message.
-    """
+    """Return a parameter as an ascending list of integers from `least` to `most`."""
     numbers = as_list(name, default if value is None else value)
     rule = f"give integers from {least} to {most}"
     for i, number in enumerate(numbers):
@@ -208,7 +199,7 @@ def plan(
 
     The distribution of success rates is estimated from a pilot run, or assumed. It gives the
     variance for any n >= k, so n and k may exceed the number of samples of the pilot run. Scores
-    with such a k are extrapolated. The formulas are in `at_k.runs.designs`.
+    with such a k are extrapolated. The formulas are in `at_k.runs.designs.Design`.
 
     Args:
         R: outcomes of a pilot run, 0 or 1, with at least two samples of some question; or
@@ -296,20 +287,17 @@ def plan_for(run: Run | None, options: PlanOptions) -> dict[str, Any]:
     """Return the dict that `at_k.plan` returns, for a graded pilot run, or None for no run."""
     if run is not None:
         options = options.for_samples({run.name: run.outcomes.n})
-    elif options.average != "questions" or options.given_for_questions:
-        raise ValueError("Groups, clusters and weights of questions are those of a pilot run.")
-    if run is not None and run.errors != Errors():
-        raise ValueError(
-            "The pilot run has labels, and a plan is not corrected for the errors of a checker: "
-            "leave out the labels, and plan for the samples that it calls correct."
-        )
-    population, (score_id, _) = _population(run, options), options.score
+    _check_pilot(run, options)
+    if run is None:
+        population = Population(prior_of_rates(options.rates), *options.goal)
+    else:
+        population = _pilot_population(run, options)
     designs = [Design(population, n) for n in options.samples]
     cheapest = _cheapest_row(designs, options)
     if run is not None and cheapest is not None:
         cheapest |= _limits_of_questions(run, options, cheapest["questions"], cheapest["samples"])
     return {
-        "key": score_id.key,
+        "key": options.score[0].key,
         "score": designs[0].score,
         "confidence": options.confidence,
         "power": options.power,
@@ -317,6 +305,28 @@ def plan_for(run: Run | None, options: PlanOptions) -> dict[str, Any]:
         "cheapest": cheapest,
         "assumptions": _assumptions(run, options, population),
     }
+
+
+def _check_pilot(run: Run | None, options: PlanOptions) -> None:
+    """Raise a ValueError unless there is either a pilot run that can be used, or assumed rates."""
+    if run is None:
+        given = (options.groups, options.clusters, options.question_weights)
+        if options.average != "questions" or any(x is not None for x in given):
+            raise ValueError("Groups, clusters and weights of questions are those of a pilot run.")
+    if run is not None and run.errors != Errors():
+        raise ValueError(
+            "The pilot run has labels, and a plan is not corrected for the errors of a checker: "
+            "leave out the labels, and plan for the samples that it calls correct."
+        )
+    if (options.rates is None) == (run is None):
+        raise ValueError(
+            "Give a pilot run or the assumed success rates, such as rates=[0.2, 0.8]; not both."
+        )
+    if run is not None and run.outcomes.n.max() < 2:
+        raise ValueError(
+            f"{run.name} has one sample of each question, which does not show how questions "
+            f"differ: give a pilot run with more samples, or rates."
+        )
 
 
 def _assumptions(run: Run | None, options: PlanOptions, population: Population) -> dict[str, Any]:
@@ -351,53 +361,34 @@ def _plan_row(design: Design, questions: int, options: PlanOptions) -> dict[str,
     }
 
 
-def _population(
-    run: Run | None, options: PlanOptions, questions: np.ndarray | None = None
+def _pilot_population(
+    run: Run, options: PlanOptions, questions: np.ndarray | None = None
 ) -> Population:
-    """Return the population of the pilot run `run`, or of the assumed rates if it is None.
-
-    `questions` are the indices of those of the run that are used, by default all. Raises ValueError
-    unless there is either a pilot run or assumed rates, or if no question of the run has two
-    samples.
-    """
-    if (options.rates is None) == (run is None):
-        raise ValueError(
-            "Give a pilot run or the assumed success rates, such as rates=[0.2, 0.8]; not both."
-        )
-    r = _ASSUMED_CORRELATION if options.correlation is None else options.correlation
-    _, score = options.score
-    goal = (score, options.confidence, options.power, r)
-    if run is None:
-        return Population(prior_of_rates(options.rates), *goal)
+    """Return the population of the pilot run, or of its questions with these indices."""
     counts, weights, clusters = run.outcomes.counts, options.weights, options.clusters
-    if counts.n.max() < 2:
-        raise ValueError(
-            f"{run.name} has one sample of each question, which does not show how questions "
-            f"differ: give a pilot run with more samples, or rates."
-        )
     if questions is not None:
         counts = run.for_questions(questions).outcomes.counts
         weights, clusters = (x if x is None else x[questions] for x in (weights, clusters))
     n, c = counts.unique
     numbers, _ = multiplicities(counts.inverse, len(n), weights)
     effective, prior = float(numbers.sum()), estimate_rate_prior(n, c, numbers)
-    factor = effective / max(effective - 1, 1.0)
-    population = Population(prior, *goal, len(counts) / effective, factor)
+    population = Population(
+        prior, *options.goal, len(counts) / effective, effective / max(effective - 1, 1.0)
+    )
     if clusters is None:
         return population
     # What clusters add to the variance, and B, are those of the largest k that the pilot run has.
     scores = options.scores_at([min(*options.ks, int(n.min()))])
-    estimates = pass_scores(counts, scores)
+    (score,), estimates = scores.values(), pass_scores(counts, scores)
     columns = estimates.columns[estimates.inverse]
     means = means_of_questions(columns, None, clusters, weights)
     independent = np.sum(cluster_errors(columns, None, weights) ** 2)
     (variance,) = means.variance_for_limits(options.confidence)
     added = effective * max(0.0, float(variance - independent))
-    (score,) = scores.values()
     values = scores_of_rates(score.terms)[:, 0]
-    between = factor * (prior @ values**2 - (prior @ values) ** 2)
+    between = population.variance_factor * (prior @ values**2 - (prior @ values) ** 2)
     return population._replace(
-        variance_factor=factor * (1 + added / max(between, 1e-12)),
+        variance_factor=population.variance_factor * (1 + added / max(between, 1e-12)),
         clusters=means.clusters / effective,
         effective_clusters=means.effective_clusters / effective,
     )
@@ -418,11 +409,10 @@ def _cheapest_row(designs: Sequence[Design], options: PlanOptions) -> dict[str, 
 def _limits_of_questions(
     run: Run, options: PlanOptions, questions: int, samples: int
 ) -> dict[str, int]:
-    """Return {"questions_lo": .., "questions_hi": ..}, or {} for fewer than three pilot questions.
+    """Return the entries "questions_lo" and "questions_hi", or {} for too few pilot questions.
 
-    They are limits of the number that a design needs, which is estimated as `questions`. Leaving
-    out one group of pilot questions, or of clusters, at a time (jackknife) estimates the variance
-    of its logarithm. The limits use Student's t.
+    Leaving out one group of pilot questions, or of clusters, at a time (jackknife) estimates the
+    variance of the logarithm of the number that a design needs. The limits use Student's t.
     """
     labels, logs = options.clusters, []
     if labels is None:
@@ -432,7 +422,7 @@ def _limits_of_questions(
         return {}
     for group in range(groups):
         rows = np.flatnonzero(labels % groups != group)
-        design = Design(_population(run, options, rows), samples)
+        design = Design(_pilot_population(run, options, rows), samples)
         # A half-width or difference is nearly proportional to 1 / sqrt(number of questions).
         number = questions * options.ratio(design, questions) ** 2
         logs.append(math.log(min(max(number, 2.0), _MOST_QUESTIONS)))
@@ -445,11 +435,10 @@ def _limits_of_questions(
 
 
 def _fewest_questions(design: Design, options: PlanOptions) -> int | None:
-    """Return about the smallest number M of questions that reaches the wanted precision.
+    """Return about the smallest number M of questions with the wanted precision, or None.
 
-    Return None if even the most questions do not reach it. A half-width and a difference are
-    nearly proportional to 1 / sqrt(M), so repeated scaling of M converges in a few steps. A
-    bisection then finds M to within 0.2 %.
+    A half-width and a difference are nearly proportional to 1 / sqrt(M), so repeated scaling of M
+    converges in a few steps. A bisection then finds M to within 0.2 %.
     """
     ratio, most = partial(options.ratio, design), options.most
     m = min(100, most)

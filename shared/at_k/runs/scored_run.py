@@ -1,10 +1,6 @@
-"""The scored run: the scores of a graded run at each k, and their uncertainty.
+"""The scored run: the m scores of a graded run, one for each k, and their uncertainty.
 
-Comparisons, leaderboards, gates and `noise` are functions of it. Each family of scores contributes
-the scores of questions and the methods of their limits, which are the same as those of `compute`.
-
-A run has M questions and m scores, one for each k. The questions form G clusters; without clusters,
-each question is its own, and G = M. New questions are other questions like these.
+Comparisons, leaderboards, gates and `noise` are functions of it. M questions form G clusters.
 """
 
 from __future__ import annotations
@@ -37,7 +33,7 @@ from ..core.votes import count_answers
 from ..intervals.anytime import AnytimeIntervals, confidence_of_a_look, look_size
 from ..intervals.binary_family import pass_intervals
 from ..intervals.consensus import vote_limits
-from ..intervals.labelled import Errors, distances_of_rates, falls_with_k
+from ..intervals.labelled import Errors, distances_of_rates, falls_with_k, widened
 from ..intervals.reward_family import RewardFamily
 from ..intervals.sampling import family_intervals
 from ..scores.checker_rates import CheckerRates, corrected_scores, require_correction
@@ -49,29 +45,19 @@ ScoresAndLimits = Callable[[IntervalOptions], tuple[Scores, IntervalMethod]]
 
 
 class ScoredRun:
-    """The scores of a graded run and their uncertainty.
+    """The scores of a graded run, and limits that are the same as those of `compute`.
+
+    `points` are the scores of the questions, `estimates`, (m,), those of the run, and `counted` the
+    indices of the questions whose weight is not 0. `intervals` is a cached function from the name
+    of a method and a confidence to the interval of each score, without the errors of labels.
 
     Args:
-        run: the graded run.
-        options: the options of the comparison, validated for the samples of the run.
+        options: validated for the samples of the run.
         scores_and_limits: the function that scores the run. It is called once for each interval.
-        without_limits: a faster function of the same kind, whose method is asked for the
-            covariance only, unless that of the limits has it; None if there is none.
+        without_limits: a faster one, whose method is asked for the covariance only; None for none.
         bounds: the least and the largest possible score.
-        moves: a function from a confidence to an array, (2, m): how far the scores may lie below
-            and above the estimates because labels estimate the rates of the checker. None if the
-            rates are known.
-
-    Attributes:
-        points: the scores of the questions.
-        counted: the indices of the questions whose weight is not 0.
-        estimates: the scores over all questions, (m,), identical to those of `compute`.
-        intervals: a cached function from the name of a method and a confidence to a list with the
-            interval of each score. It does not account for `moves`, and raises ValueError if the
-            run has no such intervals.
-
-    Raises:
-        ValueError: if the run has no intervals by the method of the options.
+        moves: how far scores may lie below and above the estimates, (2, m) for a confidence,
+            because labels estimate the rates of the checker. None if the rates are known.
     """
 
     def __init__(
@@ -96,11 +82,9 @@ class ScoredRun:
 
     @cached_property
     def errors(self) -> np.ndarray:
-        """The change of each score if one cluster is left out, for each cluster, (G, m).
+        """The changes of the scores as each cluster is left out, (G, m), see `cluster_errors`.
 
-        The changes are scaled so that the sum of their squares is the variance of the scores for
-        new questions; see `cluster_errors`. Scores that are functions of several means, such as
-        products, are linearized at these means (the delta method).
+        Scores that are functions of several means are linearized at these (the delta method).
         """
         scores, weights = self.points, self.options.weights
         means = np.average(scores.columns[scores.inverse], axis=0, weights=weights)
@@ -134,10 +118,7 @@ class ScoredRun:
 
     @property
     def shows_samples(self) -> bool:
-        """Whether the data show how scores vary for new samples of the same questions.
-
-        The posterior of bayes@N shows it for any number of samples; for score_agg no method does.
-        """
+        """Whether the data show how scores vary for new samples of the same questions."""
         if self.options.metric in ("bayes@N", "score_agg"):
             return self.options.metric == "bayes@N"
         return bool(self.run.outcomes.n.max() > 1)
@@ -172,9 +153,7 @@ class ScoredRun:
         """Return limits, (2, m), that also account for estimated rates of the checker, if any."""
         if self._moves is None:
             return limits
-        distances = np.maximum([self.estimates - limits[0], limits[1] - self.estimates], 0.0)
-        down, up = np.hypot(distances, self.moves(confidence))
-        return np.clip([self.estimates - down, self.estimates + up], 0.0, 1.0)
+        return widened(self.estimates, limits, self.moves(confidence))
 
 
 def limits_of(intervals: Sequence[Interval]) -> np.ndarray:
@@ -183,14 +162,9 @@ def limits_of(intervals: Sequence[Interval]) -> np.ndarray:
 
 
 def score_runs(runs: Sequence[Run], options: ComparisonOptions) -> list[ScoredRun]:
-    """Return a `ScoredRun` for each run, in the same order.
+    """Return a `ScoredRun` for each of some graded runs on the same questions.
 
-    Args:
-        runs: graded runs on the same questions.
-        options: the options of the comparison, validated for the samples of the runs.
-
-    Raises:
-        ValueError: if a run does not allow the score or its interval. The message has its name.
+    Raises ValueError, with the name of the run, if one does not allow the score or its interval.
     """
     metric = options.metric
     n = n_in_keys(np.concatenate([run.outcomes.n for run in runs]))
@@ -216,10 +190,9 @@ def score_runs(runs: Sequence[Run], options: ComparisonOptions) -> list[ScoredRu
 
 
 def _binary_scores(n: int | str, options: ComparisonOptions) -> dict[ScoreId, Score]:
-    """Return the scores that count correct samples: those of the pass@k family, or avg@N.
+    """Return the scores of the pass@k family, or avg@N as pass@1, which can be corrected.
 
-    avg@N is pass@1 here, which can be corrected for the errors of a checker. `n` is the N in its
-    key. Raises ValueError for a score that cannot be corrected.
+    `n` is the N in its key. Raises ValueError for a score that cannot be corrected.
     """
     if options.metric in PASS_FAMILY:
         return options.scores_at(options.ks)
@@ -255,10 +228,9 @@ def _reward_run(
     ks: Mapping[ScoreId, int],
     bounds: tuple[float, float],
 ) -> ScoredRun:
-    """Return the scored run for max@k, avg@N or bayes@N.
+    """Return the scored run for bayes@N, max@k or avg@N, which is max@1.
 
-    `rewards` has the rewards of each run by its name. `ks` has the k of each score, which is 1 for
-    avg@N, as that is max@1. `bounds` are the least and the largest reward of all runs.
+    `rewards` has those of each run by its name. `bounds` are the least and the largest of all runs.
     """
     own, weights = rewards[run.name], options.weights
     if options.metric == "bayes@N":
@@ -280,8 +252,7 @@ def _rewards_of_runs(
 ) -> tuple[dict[str, Rewards], tuple[float, float]]:
     """Return the rewards of each run by its name, and the (least, largest) reward of all runs.
 
-    If a run has real rewards and `w` is None, the outcomes of all runs are taken as real rewards.
-    Otherwise the outcomes are categories, and `w` has their rewards.
+    Outcomes are categories with the rewards `w`. Without it, they are real if those of a run are.
     """
     if w is None and any(has_real_rewards(run.outcomes) for run in runs):
         rewards = {run.name: real_rewards(run.outcomes) for run in runs}
