@@ -6,13 +6,11 @@ an agent, but a server that was down is no failure of a model.
 
 from __future__ import annotations
 
-import itertools
 import re
 import warnings
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from statistics import fmean
 from typing import TYPE_CHECKING, Any
-
-import numpy as np
 
 from ..core.checks import Index, short
 from . import names as usual
@@ -134,125 +132,102 @@ def missing_answers(table: Table, answers: Sequence[Any], references: Sequence[A
 
 
 def settle_missing(
-    reading: Reading, question_of: Sequence[int], ids: Sequence[Any]
-) -> tuple[list[Any], list[int], str]:
+    reading: Reading, lists: Mapping[str, list[list[Any]]], ids: Sequence[Any]
+) -> tuple[list[list[Any]], list[int], str]:
     """Return the samples after the rule, the indices of the questions that are scored, and a note.
 
-    The rule "incorrect" replaces missing samples: an answer stays as it was written, or is an empty
-    text. "drop" leaves them None, so that other samples keep their places, and leaves out questions
-    without any other sample. `question_of` has the index of the question of each sample.
+    `lists` has a list for each question by role. "incorrect" replaces missing samples. "drop"
+    leaves them None, so that others keep their places, and leaves out questions without others.
     """
-    title, layout, missing = reading.table.title, reading.table.layout, reading.options.missing
-    samples, every = list(reading.samples["samples"]), list(range(len(ids)))
-    if None not in samples and len({*question_of}) == len(ids):
-        return samples, every, ""
-    numbers = _Numbers(reading, question_of, len(ids))
-    rule = missing or (layout.missing if layout else "")
+    title, layout, samples = reading.table.title, reading.table.layout, lists["samples"]
+    every = range(len(ids))
+    if all(samples) and not any(None in row for row in samples):
+        return samples, [*every], ""
+    counts = [[1] * len(row) for row in samples]
+    if "multiplicities" in lists and not reading.has_lists:
+        counts = lists["multiplicities"]
+    pairs = [list(zip(*rows, strict=True)) for rows in zip(samples, counts, strict=True)]
+    missing = [sum(n for x, n in row if x is None) for row in pairs]
+    kept = [question for question in every if missing[question] < sum(counts[question])]
+    rule = reading.options.missing or (layout.missing if layout else "")
+    if reading.options.missing != "drop":
+        noun = "answer" if "written" in lists else "outcome"
+        _refuse_undecided(title, dict(zip(ids, pairs, strict=True)), noun, rule)
     why = f", {layout.why}" if layout and layout.why else ""
-    if missing != "drop":
-        _refuse_undecided(reading, numbers, ids, rule)
     if rule == "incorrect":
-        note = f"{sum(numbers.missing)} of them missing{why}, counted as incorrect"
-        return _filled(samples, reading.samples.get("written")), every, note
-    kept = np.flatnonzero(numbers.missing < numbers.total).tolist()
+        note = f"{sum(missing)} of them missing{why}, counted as incorrect"
+        return _filled(samples, lists.get("written")), [*every], note
     if not kept:
-        number = sum(numbers.missing)
+        number = sum(missing)
         raise ValueError(f"{title} has no sample that is scored: all {number} are missing.")
-    others = sum(numbers.missing[kept])
+    others = sum(missing[question] for question in kept)
     notes = [f"{others} more not scored{why}"] if others else []
-    if empty := [text_of_ids(ids[question]) for question in numbers.empty]:
+    if empty := [text_of_ids(ids[question]) for question in sorted({*every} - {*kept})]:
         left = f"{len(empty)} of {len(ids)} questions have no sample that is scored, and are left"
         warnings.warn(f"{title}: {left} out: {first_entries(empty, 10)}.", stacklevel=2)
         notes.append(f"{left} out")
     return samples, kept, "; ".join(notes)
 
 
-def _filled(samples: Sequence[Any], written: Sequence[Any] | None) -> list[Any]:
-    """Return samples with incorrect ones for those that are None.
-
-    An answer stays as it was `written`, or is an empty text; without `written`, samples are graded.
-    """
-    fills: Iterable[Any] = itertools.repeat(False, len(samples))
-    if written is not None:
-        fills = (x if isinstance(x, str) else "" for x in written)
-    return [fill if x is None else x for x, fill in zip(samples, fills, strict=True)]
-
-
-class _Numbers:
-    """The numbers of samples of each question.
-
-    Attributes:
-        written: how many the source has.
-        total, missing: how often these, and those that are missing, occur.
-        empty: the indices of the questions of which all samples are missing.
-        means: the mean outcome if missing samples are incorrect, and if they are left out; or ().
-    """
-
-    def __init__(self, reading: Reading, question_of: Sequence[int], size: int) -> None:
-        samples, multiplicity = reading.samples["samples"], np.ones(len(question_of), int)
-        if "multiplicities" in reading.samples and not reading.has_lists:
-            multiplicity = np.array(reading.samples["multiplicities"], int)
-        is_missing = np.array([x is None for x in samples], bool)
-        self.written = np.bincount(question_of, minlength=size)
-        self.total = np.bincount(question_of, multiplicity, size).astype(int)
-        self.missing = np.bincount(question_of, multiplicity * is_missing, size).astype(int)
-        self.empty = np.flatnonzero(self.missing == self.total).tolist()
-        self.means: Sequence[float] = ()
-        are_numbers = all(isinstance(x, (int, float, type(None))) for x in samples)
-        if are_numbers and any(self.missing < self.total) and any(self.missing):
-            outcomes = np.array([x or 0 for x in samples], float) * multiplicity
-            sums = np.bincount(question_of, outcomes, size)
-            sizes = self.total, self.total - self.missing
-            self.means = [np.mean(sums[n > 0] / n[n > 0]) for n in sizes]
+def _filled(samples: list[list[Any]], written: list[list[Any]] | None) -> list[list[Any]]:
+    """Return samples with an incorrect one for None: the answer as `written`, or else False."""
+    if written is None:
+        return [[False if x is None else x for x in row] for row in samples]
+    texts = [[x if isinstance(x, str) else "" for x in row] for row in written]
+    return [
+        [text if x is None else x for x, text in zip(*rows, strict=True)]
+        for rows in zip(samples, texts, strict=True)
+    ]
 
 
-def _refuse_undecided(reading: Reading, numbers: _Numbers, ids: Sequence[Any], rule: str) -> None:
+def _refuse_undecided(
+    title: str, questions: Mapping[Any, list[tuple[Any, int]]], noun: str, rule: str
+) -> None:
     """Raise a MissingError that asks how missing samples count, unless `rule` decides it.
 
     The rule "incorrect" does not if a question has an empty list, or if outcomes are below 0, so
     that 0 is no failure. The rule "drop" of a layout does not if a question would be left out.
+    `questions` has pairs of a sample and how often it occurs, by id.
     """
-    noun = "answer" if "written" in reading.samples else "outcome"
-    rewards = [x for x in reading.samples["samples"] if isinstance(x, (int, float))]
-    why = ""
-    if not all(numbers.written):
-        why = "Their number is unknown"
-    elif noun == "outcome" and min(rewards, default=0) < 0:
-        why = "Some rewards are below 0"
-    if (rule == "drop" and not numbers.empty) or (rule == "incorrect" and not why):
+    samples = [pair for pairs in questions.values() for pair in pairs]
+    rewards = [x for x, _ in samples if isinstance(x, (int, float))]
+    without = [key for key, pairs in questions.items() if not pairs]
+    unscored = [key for key, x in questions.items() if not any(n for s, n in x if s is not None)]
+    why = "Some rewards are below 0" if noun == "outcome" and min(rewards, default=0) < 0 else ""
+    why = "Their number is unknown" if without else why
+    if (rule == "drop" and not unscored) or (rule == "incorrect" and not why):
         return
-    title = [f"{reading.table.title}: ", *_missing_in_words(numbers, ids, rule, noun)]
+    if without:
+        problem = ("question ", without, " has no sample, and nothing says how many are missing")
+    elif rule == "drop":
+        others = f", and {len(unscored) - 1} more" if len(unscored) > 1 else ""
+        problem = ("question ", unscored, f" has no {noun} that is scored{others}")
+    else:
+        number = sum(n for x, n in samples if x is None)
+        counted = f"{number} of {sum(n for _, n in samples)} {noun}s are missing"
+        lacking = [key for key, x in questions.items() if any(s is None for s, _ in x)]
+        problem = (f"{counted}, the first of question ", lacking, "")
+    before, (key, *_), after = problem
+    # Questions without ids are named by their index.
+    parts = [f"{title}: {before}", Index(key) if isinstance(key, int) else text_of_ids(key)]
     if why:
         remedy = f"{why}: write those that are missing, or 'drop' leaves them out."
-        raise MissingError([*title, f". {remedy}"], [Way({"missing": "drop"})])
+        raise MissingError([*parts, f"{after}. {remedy}"], [Way({"missing": "drop"})])
     remedy = "'incorrect' counts them as incorrect, and 'drop' leaves them out"
-    if noun == "outcome" and numbers.means:
-        remedy += ": the mean outcome is {:.4g} or {:.4g}".format(*numbers.means)
+    if noun == "outcome" and rewards and len(rewards) == sum(x is not None for x, _ in samples):
+        means = (_mean_outcome(questions.values(), drops) for drops in (False, True))
+        remedy += ": the mean outcome is {:.4g} or {:.4g}".format(*means)
     ways = [Way({"missing": choice}) for choice in CHOICES]
-    raise MissingError([*title, f". {remedy}."], ways)
+    raise MissingError([*parts, f"{after}. {remedy}."], ways)
 
 
-def _missing_in_words(
-    numbers: _Numbers, ids: Sequence[Any], rule: str, noun: str
-) -> list[str | Index]:
-    """Return the parts of a clause about the samples that `rule` does not settle.
-
-    `noun` is what they are. Questions without ids are named by their index.
-    """
-
-    def name(index: Any) -> str | Index:
-        key = ids[int(index)]
-        return Index(key) if isinstance(key, int) else text_of_ids(key)
-
-    if not all(numbers.written):
-        lacking = name(np.argmin(numbers.written))
-        return ["question ", lacking, " has no sample, and nothing says how many are missing"]
-    if rule == "drop":
-        others = f", and {len(numbers.empty) - 1} more" if len(numbers.empty) > 1 else ""
-        return ["question ", name(numbers.empty[0]), f" has no {noun} that is scored{others}"]
-    counted = f"{sum(numbers.missing)} of {sum(numbers.total)} {noun}s"
-    first = name(np.argmax(numbers.missing > 0))
-    return [f"{counted} are missing, the first of question ", first]
+def _mean_outcome(questions: Iterable[list[tuple[Any, int]]], drops: bool) -> float:
+    """Return the mean over questions of their mean outcome; missing ones are 0, or left out."""
+    means = []
+    for pairs in questions:
+        size = sum(n for x, n in pairs if not (drops and x is None))
+        means += [sum((x or 0) * n for x, n in pairs) / size] if size else []
+    return fmean(means)
 
 
 def text_of_ids(key: Any) -> str:

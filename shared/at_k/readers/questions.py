@@ -192,7 +192,7 @@ def entries_of_questions(reading: Reading) -> tuple[list[Any], dict[str, Any], s
     The samples of a question are a list. The note has the number of those that were added, missing
     or cut off.
     """
-    ids, samples, notes = list(reading.questions), dict(reading.samples), []
+    ids, samples, notes = list(reading.questions), reading.samples, []
     entries: dict[str, Any] = {role: _equal_entries(reading, role) for role in reading.rows}
     kept = list(range(len(ids)))
     if reading.has_lists and reading.several:
@@ -200,16 +200,17 @@ def entries_of_questions(reading: Reading) -> tuple[list[Any], dict[str, Any], s
     if "finish" in samples:
         number = sum(word(reason) in usual.CUT_OFF for reason in samples["finish"])
         notes.append(f"{number} of them cut off by length, counted as incorrect")
-    question_of_row = reading.question_of_row
-    question_of = [question_of_row[row] for row in reading.row_of]
+    lists: dict[str, list[list[Any]]] = {}
+    question_of = reading.question_of_row
+    for role in samples.keys() - {"finish"}:
+        lists[role] = [[] for _ in ids]
+        for row, sample in zip(reading.row_of, samples[role], strict=True):
+            lists[role][question_of[row]].append(sample)
     if samples:
-        samples["samples"], kept, of_missing = settle_missing(reading, question_of, ids)
+        lists["samples"], kept, of_missing = settle_missing(reading, lists, ids)
         notes += filter(None, [of_missing])
-    for role in samples.keys() - {"written", "finish"}:
-        lists: list[list[Any]] = [[] for _ in ids]
-        for question, sample in zip(question_of, samples[role], strict=True):
-            lists[question].append(sample)
-        entries[role] = lists
+    lists.pop("written", None)
+    entries |= lists
     entries = {role: [of_questions[i] for i in kept] for role, of_questions in entries.items()}
     return [ids[i] for i in kept], entries, "; ".join(notes)
 
