@@ -18,7 +18,15 @@ from ..core.checks import FROM_0, SAMPLE, Index, InputError
 from ..core.score_agg import VERDICTS
 from .names import COLUMN_NAMES, columns_named
 from .roles import require_one_way
-from .table import ColumnsByRole, Table, Way, table_of_columns
+from .table import (
+    ColumnsByRole,
+    SelectionError,
+    Table,
+    Way,
+    list_columns,
+    pairs_of,
+    table_of_columns,
+)
 from .words import (
     MISSING_WORDS,
     WORDS,
@@ -65,11 +73,7 @@ _ABSENT = _Absent()
 
 
 def rows_of_text(text: str) -> tuple[list[CellsOfRow], bool]:
-    """Return the rows of a text that is not CSV, and whether all cells are samples.
-
-    The text has lists, as JSON or Python writes them, also as `array([[1, 0]])`; a table of
-    Markdown; or values between spaces. For other texts, such as CSV, there are no rows.
-    """
+    """Return the rows of lists, Markdown or values between spaces, and whether all are samples."""
     lists = re.fullmatch(r"\s*(?:np\.)?(?:array|tensor)\((.*)\)\s*", text, re.DOTALL)
     if rows := parse_list(lists[1] if lists else text) or []:
         return (rows if is_list_of(rows, list) else [rows]), True
@@ -158,10 +162,7 @@ def _problem_of_row(row: CellsOfRow, names: Sequence[str], least: int, has_names
 
 
 def _names_in_first_row(rows: Sequence[CellsOfRow], title: str) -> list[str]:
-    """Return the names of the columns in the first row; [] and a warning if it has samples.
-
-    A ValueError is raised if two names are equal, or if the first row may number the samples.
-    """
+    """Return the names of the columns in the first row; [] and a warning if it has samples."""
     if not rows or not _is_first_sample(rows):
         names = [str(cell).strip() for cell in rows[0]] if rows else []
         if twice := [x for x, number in Counter(names).items() if number > 1]:
@@ -206,10 +207,7 @@ def _numbered_columns(names: Sequence[str]) -> dict[str, list[str]]:
 
 
 def _is_first_sample(rows: Sequence[CellsOfRow]) -> bool:
-    """Return whether the first row of a table has samples, and does not name the columns.
-
-    All its cells are values, and not 1, 2, 3 above outcomes and words.
-    """
+    """Return whether the first row has only values, and not 1, 2, 3 above outcomes or words."""
     head, below = rows[0], rows[1:]
     if not all(map(is_value, head)):
         return False
@@ -241,7 +239,16 @@ def with_sample_lists(
     role, samples = next(iter(require_one_way(table, ways).arguments.items())) if ways else ("", "")
     if not isinstance(samples, tuple):
         return table, {}
-    columns = {x: cells for x, cells in table.columns.items() if x not in samples}
+    no_roles = ("predictions", "outcomes", "pool")
+    used = {x: role for role, x in pairs_of(named) if role not in no_roles}
+    are_named = "predictions" in named or "outcomes" in named
+    if not are_named and (twice := [x for x in samples if x in used]):
+        raise SelectionError(
+            f"{twice[0]} has a sample of each row by its name, and is named for {used[twice[0]]}: "
+            f"name the columns of samples. {list_columns(table.columns)}",
+            ["predictions", "outcomes"],
+        )
+    columns = {x: cells for x, cells in table.columns.items() if x not in samples or x in used}
     title = samples[0] if len(samples) == 1 else f"{samples[0]} to {samples[-1]}"
     return table.with_columns({**columns, title: _lists_in(table, samples)}), {role: title}
 
@@ -253,10 +260,7 @@ def _lists_in(table: Table, names: Sequence[str]) -> list[list[Any]]:
 
 
 def _ways_to_read(table: Table, named: ColumnsByRole, options: ReadingOptions) -> list[Way]:
-    """Return the readings of columns with a sample each, which the caller names as a tuple.
-
-    Otherwise columns with numbered names are meant, but [] if others have samples or counts.
-    """
+    """Return the readings of columns with a sample each, which are named or numbered; or []."""
     for role in ("predictions", "outcomes"):
         if isinstance(named.get(role), tuple):
             return _ways_of_samples(table, role, named[role], named, options)

@@ -100,10 +100,7 @@ def _is_error(entry: Any) -> bool:
 
 
 def warn_of_api_messages(answers: Sequence[Any], name: str) -> None:
-    """Warn if answers in the column `name` are error messages of an API in place of a response.
-
-    They count as incorrect, and a checker may read a number in them, such as 429, as an answer.
-    """
+    """Warn if answers are error messages of an API, in which checkers may read numbers."""
     texts = [x for x in answers if isinstance(x, str)]
     messages = [x for x in texts if _MESSAGE_OF_API.fullmatch(x.strip())]
     if messages:

@@ -238,10 +238,7 @@ def last_part(name: str) -> str:
 
 
 def columns_named(columns: Iterable[str], names: Sequence[str]) -> list[str]:
-    """Return the columns that have one of these plain names, in the order of the names.
-
-    Columns such as isCorrect and is_correct have the same plain name, and both are returned.
-    """
+    """Return all columns that have one of these plain names, in the order of the names."""
     by_plain_name: dict[str, list[str]] = {}
     for column in columns:
         by_plain_name.setdefault(plain_name(column), []).append(column)

@@ -72,10 +72,7 @@ def _free_key(reading: Reading) -> tuple[str, ...]:
 
 
 def _rows_by_id(table: Table, key: Sequence[str]) -> dict[Any, list[int]]:
-    """Return the indices of the rows of each question by its id: a text, or a tuple of texts.
-
-    An InputError is raised if an id is missing, or if two differ by spaces only.
-    """
+    """Return the indices of the rows of each id: a text, or a tuple of texts."""
     texts = [list(map(entry_text, table.columns[name])) for name in key]
     for name, entries in zip(key, texts, strict=True):
         for row, text in enumerate(entries):
@@ -139,10 +136,7 @@ def refuse_summaries(reading: Reading) -> None:
 
 
 def _row_of_summary(table: Table, texts: Sequence[str], are_ids: bool) -> int | None:
-    """Return the first row whose text is a subtotal, or a summary that occurs once; or None.
-
-    A summary, such as "Total", is at either end of a file, and only among texts that may be ids.
-    """
+    """Return the first row that is a subtotal, or a summary at either end of a file; or None."""
     files, rows = list(table.columns.get(FILE, [0] * table.size)), range(table.size)
     ends = {*dict(zip(files, rows, strict=True)).values()}
     ends |= {*dict(zip(files[::-1], rows[::-1], strict=True)).values()}
@@ -248,10 +242,7 @@ def _not_equal(reading: Reading, role: str, one: int, other: int) -> InputError:
 
 
 def identifiers_of(reading: Reading, ids: Sequence[Any]) -> dict[str, list[Any]]:
-    """Return the ids, and the texts of columns that identify the questions too, by name.
-
-    Their entries are equal in all rows of a question, and differ between questions.
-    """
+    """Return the ids, and the texts of columns that identify the questions too, by name."""
     if not reading.key or reading.key == (ROW,):
         return {}
     identifiers = {plain_name(", ".join(reading.key)): [*ids]}

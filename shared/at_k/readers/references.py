@@ -170,10 +170,7 @@ def _references_of_rows(
 
 
 def _answers_in(file: str, question: str, options: ReadingOptions) -> list[tuple[Any, Any]]:
-    """Return pairs of the id of a question and its reference in a file, or in FILE:COLUMN.
-
-    Ids are in the column `question`, or else in one with a usual name; "" needs none.
-    """
+    """Return pairs of an id, in `question` or a usual column, and its reference in a file."""
     from .sources import load_files, names_in
 
     file, named = _file_and_column(file)

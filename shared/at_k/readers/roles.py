@@ -64,10 +64,7 @@ _VERDICT = "already graded"
 
 
 def columns_of_role(table: Table, role: str) -> list[str]:
-    """Return the names of all columns that may have a role, such as "references".
-
-    The layout of the table names them. Without one, they are the usual names of the role.
-    """
+    """Return the columns that may have a role: those of the layout, or usual names."""
     if table.layout is not None:
         known = table.roles.get(role, ())
         return [known] if isinstance(known, str) else list(known)
@@ -112,10 +109,7 @@ def _options_column(
 def _finish_column(
     table: Table, is_checked: bool, name: str | None, options: ReadingOptions
 ) -> dict[str, str]:
-    """Return {"finish": the column that says why responses ended}, or {} without `unfinished`.
-
-    Without that option, warn if responses that are checked were cut off.
-    """
+    """Return {"finish": the column that says why responses ended}; warn without `unfinished`."""
     names = [name] if name else columns_named(table.columns, usual.FINISH)
     if options.unfinished:
         if len(names) != 1:
@@ -137,10 +131,7 @@ def _finish_column(
 
 
 def column_per_question(table: Table, role: str, name: str | None) -> str | None:
-    """Return the column of a role of `PER_QUESTION`: `name`, or the first usual one, or None.
-
-    Groups that a layout finds are None if all rows have the same entry, such as one task.
-    """
+    """Return the column of a role of `PER_QUESTION`: `name`, or the first usual one, or None."""
     names = columns_of_role(table, role) if name is None else [name]
     if not names:
         return None
@@ -279,10 +270,7 @@ def _paths_to_rows(record: Mapping[str, Any], path: str = "") -> Iterator[str]:
 
 
 def _has_rows(name: str, record: Mapping[str, Any]) -> bool:
-    """Return whether an object has two or more lists of rows, or rows that share a column.
-
-    Rows in `_SUMMARIES` are scores of whole runs, unless that column has a usual name.
-    """
+    """Return whether an object has lists of rows, or rows that share a column (not only scores)."""
     rows = [*record.values()]
     if len(rows) < 2 or not is_list_of(rows, dict):
         return len(rows) > 1 and all(is_list_of(x, dict) for x in rows)
@@ -350,10 +338,7 @@ class _Candidates:
         return [*ways, *doubts]
 
     def _with_rows_inside(self, ways: list[Way]) -> list[Way]:
-        """Return the `ways` to read a table, beside those to the rows inside of one object of JSON.
-
-        Without any way to its samples, scores may be read as outcomes if there are no rows inside.
-        """
+        """Return the `ways` and those to rows inside of one object, or else those of scores."""
         inside = _ways_inside(self.table)
         paths = {way.arguments["records"] for way in inside}
         ways = [way for way in ways if paths.isdisjoint(way.arguments.values())]
@@ -382,10 +367,7 @@ class _Candidates:
         return [Way({"outcomes": samples}, _VERDICT)] if is_single and are_numbers else []
 
     def _ways_of_scores(self, names: Sequence[str]) -> list[Way]:
-        """Return the readings of columns of scores as outcomes, or by the least correct score.
-
-        Grades such as A and B in the first column have no least correct one.
-        """
+        """Return the readings of scores as outcomes, or by the least correct one (no grades)."""
         ways = [Way({"outcomes": name}) for name in names]
         cells = (column_at(self.table.columns, names[0]) or ()) if names else ()
         if names and not any(isinstance(as_outcome(x), str) for x in flat(as_lists(cells))):
@@ -393,10 +375,7 @@ class _Candidates:
         return ways
 
     def _verdicts(self, used: Collection[str]) -> list[str]:
-        """Return the columns, except those in `used`, that may have outcomes by name and entries.
-
-        If the name is not in `VERDICTS`, as judge_score, all entries are outcomes or missing.
-        """
+        """Return the columns that may have outcomes by name and entries, except those in `used`."""
         verdicts = []
         for name, cells in nested_columns(self.table).items():
             if is_verdict(name) and name not in used:
@@ -492,10 +471,7 @@ def question_columns(table: Table) -> tuple[str, ...]:
 
 
 def _refuse_other_ids(table: Table, first: str, *others: str) -> None:
-    """Raise a SelectionError if one of the other columns of ids gives other questions than `first`.
-
-    Beside question_id and the like, an `id` that differs in all rows identifies rows.
-    """
+    """Raise a SelectionError if another column of ids gives other questions than `first`."""
     is_specific = plain_name(first) in ("question_id", "problem_id", "qid")
     for other in others:
         if is_specific and plain_name(other) in ("id", "_id") and is_unique(table, other):

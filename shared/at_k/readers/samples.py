@@ -146,26 +146,15 @@ def read_samples(table: Table, columns: Mapping[str, Any], options: ReadingOptio
         reading.samples[role] = _numbers(reading, role)
     _read_outcomes_and_answers(reading)
     _leave_out_missing(reading)
-    _read_grades_of_log(reading, table)
+    if table.layout and "references" in columns and len(reading.row_of) == table.size:
+        graded = columns_of_role(table, "outcomes")  # of answers that are checked again
+        if len(graded) == 1:
+            reading.samples["grades"] = as_outcomes(table.columns[graded[0]])
     return reading
 
 
-def _read_grades_of_log(reading: Reading, table: Table) -> None:
-    """Read the outcomes of answers in a log, which are checked again, if it has one of each.
-
-    `table` is that of the log, before rows or lists of it were split.
-    """
-    if table.layout and "references" in reading.columns and len(reading.row_of) == table.size:
-        graded = columns_of_role(table, "outcomes")
-        if len(graded) == 1:
-            reading.samples["grades"] = as_outcomes(table.columns[graded[0]])
-
-
 def _read_rows(reading: Reading) -> None:
-    """Read the entries of the roles that have one in each row, with None for empty cells of CSV.
-
-    Texts of weights are converted to numbers, and texts of lists (R0) to lists.
-    """
+    """Read the roles that have an entry in each row; empty cells of CSV are None."""
     table, columns = reading.table, reading.columns
     if "references" in columns:
         reading.rows["references"] = read_references(table, columns)
@@ -187,7 +176,14 @@ def _parse_lists(reading: Reading, name: str) -> None:
     table = reading.table
     lists = _lists_in(table.columns[name])
     if lists and "predictions" in reading.columns and plain_name(name) in usual.SINGLE:
-        _refuse_lists_as_answers(reading, name, lists)
+        if _are_samples(reading, lists):
+            row = next(i for i, x in enumerate(lists) if x)
+            raise InputError(
+                *table.row_place(row),
+                f": {name} is {short(table.columns[name][row])}, a list in a text, but {name} "
+                f"holds one answer by its name. If the lists are the samples of questions, name "
+                f"the column {name}s, or write JSON Lines with lists.",
+            )
     elif lists and is_unique(table, *reading.options.questions):
         if None in lists:
             row = lists.index(None)
@@ -201,10 +197,7 @@ def _parse_lists(reading: Reading, name: str) -> None:
 
 
 def _lists_in(samples: Sequence[Any]) -> list[list[Any] | None]:
-    """Return the list in each text, None for a text without one, and [] for an empty cell.
-
-    Return [] if samples are no texts or all empty, or if no list has entries and a text lacks "[".
-    """
+    """Return the list (or None) in each text, [] for an empty cell; or [] if there are none."""
     texts = list(filter(None, samples))
     if not texts or not all(isinstance(x, (str, type(None))) for x in samples):
         return []
@@ -212,27 +205,18 @@ def _lists_in(samples: Sequence[Any]) -> list[list[Any] | None]:
     return lists if any(lists) or all(x.startswith("[") for x in texts) else []
 
 
-def _refuse_lists_as_answers(
-    reading: Reading, name: str, lists: Sequence[list[Any] | None]
-) -> None:
-    """Raise an InputError if the `lists` in the texts of a column of single answers are samples.
+def _are_samples(reading: Reading, lists: Sequence[list[Any] | None]) -> bool:
+    """Return whether lists in the texts of a column of single answers are samples of questions.
 
-    They are answers if one has no list, none has two entries, or a reference is a list.
+    They are answers if one has no list, none has two entries, a reference is a list, or a question
+    has several rows.
     """
     table, options, references = reading.table, reading.options, reading.columns.get("references")
     if None in lists or max(len(x or ()) for x in lists) < 2 or table.layout or options.group_size:
-        return
+        return False
     if references and any(isinstance(x, list) or parse_list(x) for x in table.columns[references]):
-        return
-    if not is_unique(table, *(options.questions or question_columns(table))):
-        return
-    row = next(i for i, x in enumerate(lists) if x)
-    raise InputError(
-        *table.row_place(row),
-        f": {name} is {short(table.columns[name][row])}, a list in a text, but {name} holds one "
-        f"answer by its name. If the lists are the samples of questions, name the column {name}s, "
-        f"or write JSON Lines with lists.",
-    )
+        return False
+    return is_unique(table, *(options.questions or question_columns(table)))
 
 
 _OF_QUESTION = {"options", "choices", "tests", "test_list", "inputs", "outputs"}
@@ -251,24 +235,17 @@ def _make_a_row_of_each_sample(reading: Reading) -> None:
     sizes = _sizes(table.columns[of_samples[0]])
     if table.layout or 0 in sizes:
         return
-    fixed = {columns.get("references"), columns.get("R0"), *usual.QUESTION_TEXTS, *_OF_QUESTION}
     _refuse_other_sizes(table, of_samples[0], columns.get("references"))
-    every = table.columns | _lists_of_objects(table, of_samples[0])
+    every, path = dict(table.columns), of_samples[0]
+    while path := path.rpartition(".")[0]:  # `samples`, if `samples.text` has the samples
+        every[path] = column_at(table.columns, path) or ()
+    fixed = {columns.get("references"), columns.get("R0"), *usual.QUESTION_TEXTS, *_OF_QUESTION}
     lists = {name: x for name, x in every.items() if name not in fixed and _sizes(x) == sizes}
     if {*of_samples} < lists.keys():
         taken = table.taken([row for row, size in enumerate(sizes) for _ in range(size)])
         rows: Columns = {x: cells for x, cells in taken.columns.items() if x not in lists}
         rows |= {name: list(itertools.chain(*column)) for name, column in lists.items()}
         reading.table = taken.with_columns({**rows, ROW: taken.row_numbers()})
-
-
-def _lists_of_objects(table: Table, path: str) -> Columns:
-    """Return the columns with lists that a dotted path goes through, such as `a` for "a.text"."""
-    lists: Columns = {}
-    while path := path.rpartition(".")[0]:
-        if (column := column_at(table.columns, path)) and any(_sizes(column)):
-            lists[path] = column
-    return lists
 
 
 def _sizes(column: Sequence[Any]) -> list[int]:
@@ -353,10 +330,7 @@ def _read_outcomes_and_answers(reading: Reading) -> None:
 
 
 def _leave_out_missing(reading: Reading) -> None:
-    """Replace samples that failed or have no verdict by None, and those cut off by incorrect ones.
-
-    Samples that were cut off are looked for only if the caller says how they count.
-    """
+    """Replace samples that failed or lack a verdict by None, and those cut off by wrong ones."""
     samples = reading.samples
     result = samples["samples"]
     # A column such as status may say so also if it has the groups.

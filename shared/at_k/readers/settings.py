@@ -277,10 +277,7 @@ def are_parts(names: Sequence[str]) -> bool:
 
 
 def are_continued(pairs: Iterable[tuple[Any, int]]) -> bool:
-    """Return whether two files share questions, and each has others too, as parts of one run.
-
-    `pairs` have the question and the file of each row.
-    """
+    """Return whether two files share questions and each has others, from (question, file) pairs."""
     questions: dict[int, set[Any]] = {}
     for question, file in pairs:
         questions.setdefault(file, set()).add(question)
@@ -291,10 +288,7 @@ def are_continued(pairs: Iterable[tuple[Any, int]]) -> bool:
 
 
 def _sample_number_columns(reading: Reading, columns: Columns) -> list[str]:
-    """Return the columns that number samples: those of the layout, or else those by usual names.
-
-    A seed or the like that is equal in all rows of each question is left out.
-    """
+    """Return the columns that number samples, without a seed or the like that never differs."""
     pool, table = reading.options.pool, reading.table
     of_layout = columns_of_role(table, "samples") if table.layout else ()
     return [x for x in of_layout if x in columns and x not in pool] or [

@@ -129,10 +129,7 @@ def as_outcomes(
 
 
 def _as_label(cell: Any, has_labels: bool) -> Any:
-    """Return the label in a cell, a number or a text; None if it is missing.
-
-    "none" is a verdict, and so is "None" if the caller says that outcomes are labels.
-    """
+    """Return the label in a cell, None if it is missing; "None" is one if labels are expected."""
     if not isinstance(cell, str):
         return None if is_missing(cell) else cell
     is_none = cell == "none" or (has_labels and word(cell) == "none")
