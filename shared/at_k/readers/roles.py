@@ -537,17 +537,19 @@ def _count_ways(table: Table) -> list[Way]:
     """
     ways = []
     for n, correct in itertools.product(*(columns_of_role(table, x) for x in ("n", "correct"))):
+        if n == correct:
+            continue
         sizes, counts = ({*whole_numbers(table, name)} for name in (n, correct))
-        if n != correct and None not in sizes | counts:
+        if None not in sizes | counts:
             ways.append(Way({"n": n, "correct": correct}, _COUNTS))
-        elif n != correct and plain_name(n) not in usual.COLUMN_NAMES["predictions"]:
-            has_sizes = sizes != {None} or any(
-                map(_THOUSANDS.fullmatch, map(str, table.columns[n]))
-            )
-            is_outcome_name = plain_name(correct) in usual.COLUMN_NAMES["outcomes"]
-            if has_sizes and not (is_outcome_name and counts == {None}):
-                count_column(table, n)
-                count_column(table, correct)
+            continue
+        has_thousands = any(map(_THOUSANDS.fullmatch, map(str, table.columns[n])))
+        are_sizes = has_thousands or sizes != {None}
+        are_samples = plain_name(n) in usual.COLUMN_NAMES["predictions"]
+        are_outcomes = counts == {None} and plain_name(correct) in usual.COLUMN_NAMES["outcomes"]
+        if are_sizes and not are_samples and not are_outcomes:
+            count_column(table, n)
+            count_column(table, correct)
     return ways
 
 
@@ -598,10 +600,7 @@ def _may_be_counts(table: Table, n: str, correct: str) -> bool:
     if key and not is_unique(table, *key, FILE):
         return False
     numbers = whole_numbers(table, n), whole_numbers(table, correct)
-    for cell, size, count in zip(table.columns[correct], *numbers, strict=True):
-        if count is None:
-            if entry_text(cell):
-                return False
-        elif size is not None and not 0 <= count <= size:
-            return False
-    return True
+    return all(
+        not entry_text(cell) if count is None else size is None or 0 <= count <= size
+        for cell, size, count in zip(table.columns[correct], *numbers, strict=True)
+    )
