@@ -188,7 +188,8 @@ def sample_columns(head: Iterable[Any]) -> list[str]:
 def _numbered_columns(names: Sequence[str]) -> dict[str, list[str]]:
     """Return {text: columns with a sample each} for names such as sample_1, sample_2, ..
 
-    The text is what precedes the numbers, which count up from 0 or 1. It is "" for names 1, 2, ..
+    The text is what precedes the numbers, which are those from 0 or 1 on, in any order. It is ""
+    for names 1, 2, .., which are in order.
     """
     numbered: dict[str, list[tuple[int, str]]] = {}  # the number and the name, by text
     for name in names:
@@ -197,11 +198,11 @@ def _numbered_columns(names: Sequence[str]) -> dict[str, list[str]]:
             numbered.setdefault(match[1], []).append((int(match[2]), name))
     columns = {}
     for text, pairs in numbered.items():
-        numbers, samples = map(list, zip(*pairs, strict=True))
-        in_order = numbers in ([*range(len(numbers))], [*range(1, len(numbers) + 1)])
+        numbers, samples = map(list, zip(*(sorted(pairs) if text else pairs), strict=True))
+        are_all = numbers in ([*range(len(numbers))], [*range(1, len(numbers) + 1)])
         # Rewards such as 1, 0.5, 0.25 and outcomes such as 0, 1 are numbers too.
         words = set(map(word, {*names} - {*samples}))
-        if in_order and (text or words <= {""} or not _USUAL.isdisjoint(words)):
+        if are_all and (text or words <= {""} or not _USUAL.isdisjoint(words)):
             columns[text] = samples
     return columns
 
