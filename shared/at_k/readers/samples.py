@@ -281,7 +281,16 @@ def _make_an_entry_of_each_sample(reading: Reading, names: Mapping[str, str]) ->
         if "multiplicities" in names:
             reading.samples["multiplicities"] = count_column(table, names["multiplicities"])
         return
-    _refuse_single_samples(table, names["samples"])
+    others = [row for row, x in enumerate(cells) if x is not None and not isinstance(x, list)]
+    if others:
+        first = next(row for row, x in enumerate(cells) if isinstance(x, list))
+        name = shown_name(names["samples"])
+        raise InputError(
+            *table.row_place(others[0]),
+            f": {name} is {short(cells[others[0]])}, and that of row ",
+            Index(table.row_numbers()[first]),
+            " is a list. Write a list in each row, with null for each sample that is missing.",
+        )
     reading.row_of = [row for row, size in enumerate(_sizes(cells)) for _ in range(size)]
     for role, name in names.items():
         pairs = zip(_sizes(cells), table.columns[name], strict=True)
@@ -290,18 +299,6 @@ def _make_an_entry_of_each_sample(reading: Reading, names: Mapping[str, str]) ->
             if not isinstance(entries, list) or len(entries) != len(cells[row] or ()):
                 raise _other_size(table, row, name, names["samples"])
         reading.samples[role] = list(itertools.chain(*lists))
-
-
-def _refuse_single_samples(table: Table, name: str) -> None:
-    """Raise an InputError if a column has lists of samples, and a single sample in some row."""
-    cells = table.columns[name]
-    others = [row for row, x in enumerate(cells) if x is not None and not isinstance(x, list)]
-    if others:
-        first = next(row for row, x in enumerate(cells) if isinstance(x, list))
-        problem = f": {shown_name(name)} is {short(cells[others[0]])}, and that of row "
-        remedy = " is a list. Write a list in each row, with null for each sample that is missing."
-        number = Index(table.row_numbers()[first])
-        raise InputError(*table.row_place(others[0]), problem, number, remedy)
 
 
 def _other_size(table: Table, row: int, name: str, samples: str) -> InputError:
@@ -366,11 +363,8 @@ def _refuse_objects(table: Table, cells: Sequence[Any], role: str, name: str) ->
     """Raise a SelectionError if the column `name` has objects: a field has to be named."""
     objects = [x for x in cells if isinstance(x, dict)]
     if objects and table.is_object and table.size == 1:
-        raise SelectionError(
-            f"The {role} in {shown_name(name)} are objects inside of one object: if each is a row, "
-            f"say so.",
-            [Way({"records": name})],
-        )
+        problem = f"The {role} in {shown_name(name)} are objects inside of one object"
+        raise SelectionError(f"{problem}: if each is a row, say so.", [Way({"records": name})])
     if objects:
         fields = nested_columns(Table({name: objects}))
         names = [x for x, y in fields.items() if not has_lists(y)] or list(fields)
@@ -401,19 +395,16 @@ def _graded(outcomes: Sequence[Any], correct_values: Collection[Any]) -> list[bo
 def _at_least(scores: Sequence[Any], least: float, name: str) -> list[bool | None]:
     """Return whether each score is at least `least`, and None for missing scores."""
     known = [x for x in scores if x is not None]
-    for score in known:
-        if not isinstance(score, (int, float)) or not math.isfinite(score):
-            raise ValueError(
-                f"{name} has the score {short(score)}: correct_at_least is for numbers."
-            )
+    for x in known:
+        if not isinstance(x, (int, float)) or not math.isfinite(x):
+            raise ValueError(f"{name} has the score {short(x)}: correct_at_least is for numbers.")
     most = max(known, default=least)
-    scale, problem = f"{name} has scores up to {most:g}, and correct_at_least is {least:g}", ""
+    scale = f"{name} has scores up to {most:g}, and correct_at_least is {least:g}"
     if most <= 1 < least:
-        problem = "no sample is correct. For scores from 0 to 1, give a number between them"
+        remedy = "For scores from 0 to 1, give a number between them."
+        warnings.warn(f"{scale}: no sample is correct. {remedy}", stacklevel=2)
     elif 0 < least < 1 < most:
-        problem = "a score of 1 counts as correct"
-    if problem:
-        warnings.warn(f"{scale}: {problem}.", stacklevel=2)
+        warnings.warn(f"{scale}: a score of 1 counts as correct.", stacklevel=2)
     return [None if score is None else score >= least for score in scores]
 
 
@@ -439,8 +430,8 @@ def _counts(reading: Reading) -> list[tuple[int, ...]]:
             f"{graded_by} is for outcomes, and {table.title} has counts: add up those of the "
             f"correct samples of each question, and name n and correct."
         )
-    if others := [role for role in usual.PER_SAMPLE if role in columns]:
-        raise ValueError(f"{others[0]} go with samples, and {table.title} has counts.")
+    for role in columns.keys() & {*usual.PER_SAMPLE}:
+        raise ValueError(f"{role} go with samples, and {table.title} has counts.")
     counts = columns.get("counts")
     names = [columns["n"], columns["correct"]] if counts is None else list(counts.values())
     rows = list(zip(*(count_column(table, name) for name in names), strict=True))
