@@ -231,11 +231,8 @@ def is_value(cell: Any) -> bool:
 def with_sample_lists(
     table: Table, named: ColumnsByRole, options: ReadingOptions
 ) -> tuple[Table, dict[str, str]]:
-    """Return the table with one column of lists in place of the columns with a sample each.
-
-    The second value is a dict from the role of the new column to its name. It is empty, and the
-    table unchanged, if there are no such columns, or if another column has samples or counts.
-    """
+    """Return the table with a column of lists in place of those with a sample each, and {its role:
+    its name}; or the table unchanged and {}, if another column has samples or counts."""
     ways = _ways_to_read(table, named, options)
     role, samples = next(iter(require_one_way(table, ways).arguments.items())) if ways else ("", "")
     if not isinstance(samples, tuple):
@@ -282,11 +279,9 @@ def _ways_to_read(table: Table, named: ColumnsByRole, options: ReadingOptions) -
 def _ways_of_samples(
     table: Table, text: str, samples: tuple[str, ...], named: ColumnsByRole, options: ReadingOptions
 ) -> list[Way]:
-    """Return what columns that hold a sample each may have: outcomes, samples to check, or counts.
-
-    `text` is what the names have in common, such as correct, or the role that the caller names. A
-    column of references says that samples are to be checked.
-    """
+    """Return what columns with a sample each may have: outcomes, samples to check, or counts.
+    `text` is what their names have in common, such as correct, or the role that the caller
+    names."""
     graded, checked = (Way({role: samples}) for role in ("outcomes", "predictions"))
     if text in _OUTCOMES:
         return [graded]
@@ -303,11 +298,8 @@ def _ways_of_samples(
 
 
 def _doubts(table: Table, samples: tuple[str, ...], references: Sequence[str]) -> list[Way]:
-    """Return other readings of columns with a sample each, by their entries.
-
-    If all of these are outcomes, but the references are not, they may be graded. Columns 0 and 1
-    may count the samples with these outcomes, if no row has words or only zeros.
-    """
+    """Return other readings by the entries: outcomes, if the references are none; and counts, if
+    the columns are 0 and 1 and no row has words or only zeros."""
     ways, rows = [], [[*map(as_outcome, row)] for row in _lists_in(table, samples)]
     are_numbers = not any(isinstance(x, bool) for x in flat(rows))
     if samples == ("0", "1") and are_numbers and all(map(any, rows)):

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import warnings
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
@@ -54,12 +54,9 @@ class MissingError(SelectionError):
 
 
 def failed_rows(table: Table, used: Collection[Any]) -> set[int]:
-    """Return the indices of the rows of which a column says that they failed.
-
-    A column such as `error` says so by a text or a code, and a column such as `status` by a word
-    such as "crashed". Columns in `used` have a role, and a tool has columns of its own: these are
-    not searched.
-    """
+    """Return the indices of the rows that failed, as a text or code in a column such as `error`
+    says, or "crashed" in one such as `status`. Columns in `used`, and those of a tool, are not
+    searched."""
     failed: set[int] = set()
     for name, column in nested_columns(table).items() if table.layout is None else ():
         if name in used:
@@ -73,9 +70,7 @@ def failed_rows(table: Table, used: Collection[Any]) -> set[int]:
 
 def _rows_with_error(name: str, column: Sequence[Any]) -> set[int]:
     """Return the indices of the entries of a column of errors that are a text, or a code but 0.
-
-    Numbers alone may measure something and do not count, unless the name ends in "code".
-    """
+    Numbers alone may measure something and do not count, unless the name ends in "code"."""
     numbers = [number_in(x) for x in column]
     codes = [x if type(x) in (int, float) and not is_missing(x) else None for x in numbers]
     if name.endswith("code") or None in codes:
@@ -113,10 +108,8 @@ def warn_of_api_messages(answers: Sequence[Any], name: str) -> None:
 
 
 def missing_answers(table: Table, answers: Sequence[Any], references: Sequence[Any]) -> list[Any]:
-    """Return the answers, with None for missing ones: null, or a word such as nan.
-
-    An empty cell of CSV is missing too. A word that is the reference of some question is an answer.
-    """
+    """Return the answers with None for missing ones: null, an empty cell of CSV, or a word such as
+    nan that is the reference of no question."""
     words = MISSING_WORDS - {word(x) for x in flat(references) if isinstance(x, str)}
     if table.is_csv:
         answers = [None if x == "" else x for x in answers]
@@ -136,34 +129,19 @@ def settle_missing(
     `lists` has a list for each question by role. "incorrect" replaces missing samples. "drop"
     leaves them None, so that others keep their places, and leaves out questions without others.
     """
-    title, layout, samples = reading.table.title, reading.table.layout, lists["samples"]
-    every = range(len(ids))
+    layout, missing, samples = reading.table.layout, reading.options.missing, lists["samples"]
     if all(samples) and not any(None in row for row in samples):
-        return samples, [*every], ""
-    counts = [[1] * len(row) for row in samples]
-    if "multiplicities" in lists and not reading.has_lists:
-        counts = lists["multiplicities"]
-    pairs = [list(zip(*rows, strict=True)) for rows in zip(samples, counts, strict=True)]
-    missing = [sum(n for x, n in row if x is None) for row in pairs]
-    kept = [question for question in every if missing[question] < sum(counts[question])]
-    rule = reading.options.missing or (layout.missing if layout else "")
-    if reading.options.missing != "drop":
-        noun = "answer" if "written" in lists else "outcome"
-        _refuse_undecided(title, dict(zip(ids, pairs, strict=True)), noun, rule)
+        return samples, list(range(len(ids))), ""
+    questions = _Questions(reading, lists, ids)
+    rule = missing or (layout.missing if layout else "")
     why = f", {layout.why}" if layout and layout.why else ""
+    if missing != "drop":
+        questions.refuse_undecided(rule)
     if rule == "incorrect":
-        note = f"{sum(missing)} of them missing{why}, counted as incorrect"
-        return _filled(samples, lists.get("written")), [*every], note
-    if not kept:
-        number = sum(missing)
-        raise ValueError(f"{title} has no sample that is scored: all {number} are missing.")
-    others = sum(missing[question] for question in kept)
-    notes = [f"{others} more not scored{why}"] if others else []
-    if empty := [text_of_ids(ids[question]) for question in sorted({*every} - {*kept})]:
-        left = f"{len(empty)} of {len(ids)} questions have no sample that is scored, and are left"
-        warnings.warn(f"{title}: {left} out: {first_entries(empty, 10)}.", stacklevel=2)
-        notes.append(f"{left} out")
-    return samples, kept, "; ".join(notes)
+        note = f"{sum(questions.missing)} of them missing{why}, counted as incorrect"
+        return _filled(samples, lists.get("written")), list(range(len(ids))), note
+    kept, note = questions.left_after_drop(why)
+    return samples, kept, note
 
 
 def _filled(samples: list[list[Any]], written: list[list[Any]] | None) -> list[list[Any]]:
@@ -177,54 +155,92 @@ def _filled(samples: list[list[Any]], written: list[list[Any]] | None) -> list[l
     ]
 
 
-def _refuse_undecided(
-    title: str, questions: Mapping[Any, list[tuple[Any, int]]], noun: str, rule: str
-) -> None:
-    """Raise a MissingError that asks how missing samples count, unless `rule` decides it.
+class _Questions:
+    """Questions of which samples are missing: how many they have, and how many are missing."""
 
-    The rule "incorrect" does not if a question has an empty list, or if outcomes are below 0, so
-    that 0 is no failure. The rule "drop" of a layout does not if a question would be left out.
-    `questions` has pairs of a sample and how often it occurs, by id.
-    """
-    samples = [pair for pairs in questions.values() for pair in pairs]
-    rewards = [x for x, _ in samples if isinstance(x, (int, float))]
-    without = [key for key, pairs in questions.items() if not pairs]
-    unscored = [key for key, x in questions.items() if not any(n for s, n in x if s is not None)]
-    why = "Some rewards are below 0" if noun == "outcome" and min(rewards, default=0) < 0 else ""
-    why = "Their number is unknown" if without else why
-    if (rule == "drop" and not unscored) or (rule == "incorrect" and not why):
-        return
-    if without:
-        problem = ("question ", without, " has no sample, and nothing says how many are missing")
-    elif rule == "drop":
-        others = f", and {len(unscored) - 1} more" if len(unscored) > 1 else ""
-        problem = ("question ", unscored, f" has no {noun} that is scored{others}")
-    else:
-        number = sum(n for x, n in samples if x is None)
-        counted = f"{number} of {sum(n for _, n in samples)} {noun}s are missing"
-        lacking = [key for key, x in questions.items() if any(s is None for s, _ in x)]
-        problem = (f"{counted}, the first of question ", lacking, "")
-    before, (key, *_), after = problem
-    # Questions without ids are named by their index.
-    parts = [f"{title}: {before}", Index(key) if isinstance(key, int) else text_of_ids(key)]
-    if why:
-        remedy = f"{why}: write those that are missing, or 'drop' leaves them out."
-        raise MissingError([*parts, f"{after}. {remedy}"], [Way({"missing": "drop"})])
-    remedy = "'incorrect' counts them as incorrect, and 'drop' leaves them out"
-    if noun == "outcome" and rewards and len(rewards) == sum(x is not None for x, _ in samples):
-        means = (_mean_outcome(questions.values(), drops) for drops in (False, True))
-        remedy += ": the mean outcome is {:.4g} or {:.4g}".format(*means)
-    ways = [Way({"missing": choice}) for choice in CHOICES]
-    raise MissingError([*parts, f"{after}. {remedy}."], ways)
+    def __init__(
+        self, reading: Reading, lists: Mapping[str, list[list[Any]]], ids: Sequence[Any]
+    ) -> None:
+        self.title, self.ids, self.samples = reading.table.title, ids, lists["samples"]
+        self.noun = "answer" if "written" in lists else "outcome"
+        self.counts = [[1] * len(row) for row in self.samples]
+        if "multiplicities" in lists and not reading.has_lists:
+            self.counts = lists["multiplicities"]
+        self.total = list(map(sum, self.counts))
+        self.missing = [
+            sum(n for x, n in zip(*rows, strict=True) if x is None)
+            for rows in zip(self.samples, self.counts, strict=True)
+        ]
+        pairs = zip(self.total, self.missing, strict=True)
+        self.empty = [question for question, (n, missing) in enumerate(pairs) if n == missing]
 
+    def left_after_drop(self, why: str) -> tuple[list[int], str]:
+        """Return the indices of the questions that have a scored sample, and a note."""
+        kept = sorted({*range(len(self.ids))} - {*self.empty})
+        if not kept:
+            number = sum(self.missing)
+            raise ValueError(
+                f"{self.title} has no sample that is scored: all {number} are missing."
+            )
+        others = sum(self.missing[question] for question in kept)
+        notes = [f"{others} more not scored{why}"] if others else []
+        if empty := [text_of_ids(self.ids[question]) for question in self.empty]:
+            number = f"{len(empty)} of {len(self.ids)} questions"
+            left = f"{number} have no sample that is scored, and are left out"
+            warnings.warn(f"{self.title}: {left}: {first_entries(empty, 10)}.", stacklevel=3)
+            notes.append(left)
+        return kept, "; ".join(notes)
 
-def _mean_outcome(questions: Iterable[list[tuple[Any, int]]], drops: bool) -> float:
-    """Return the mean over questions of their mean outcome; missing ones are 0, or left out."""
-    means = []
-    for pairs in questions:
-        size = sum(n for x, n in pairs if not (drops and x is None))
-        means += [sum((x or 0) * n for x, n in pairs) / size] if size else []
-    return fmean(means)
+    def refuse_undecided(self, rule: str) -> None:
+        """Raise a MissingError that asks how missing samples count, unless `rule` decides it.
+
+        The rule "incorrect" does not if a question has an empty list, or if outcomes are below 0,
+        so that 0 is no failure. The rule "drop" of a layout does not if it leaves out a question.
+        """
+        known = [x for x in flat(self.samples) if x is not None]
+        numbers = [x for x in known if isinstance(x, (int, float)) and self.noun == "outcome"]
+        why = ""
+        if not all(self.samples):
+            why = "Their number is unknown"
+        elif min(numbers, default=0) < 0:
+            why = "Some rewards are below 0"
+        if not (self.empty if rule == "drop" else why or rule != "incorrect"):
+            return
+        before, question, after = self._in_words(rule)
+        key = self.ids[question]  # questions without ids are named by their index
+        parts = [
+            f"{self.title}: {before}",
+            Index(key) if isinstance(key, int) else text_of_ids(key),
+        ]
+        if why:
+            remedy = f"{why}: write those that are missing, or 'drop' leaves them out."
+            raise MissingError([*parts, f"{after}. {remedy}"], [Way({"missing": "drop"})])
+        remedy = "'incorrect' counts them as incorrect, and 'drop' leaves them out"
+        if numbers and len(numbers) == len(known):
+            means = self._mean_outcome(drops=False), self._mean_outcome(drops=True)
+            remedy += ": the mean outcome is {:.4g} or {:.4g}".format(*means)
+        ways = [Way({"missing": choice}) for choice in CHOICES]
+        raise MissingError([*parts, f"{after}. {remedy}."], ways)
+
+    def _in_words(self, rule: str) -> tuple[str, int, str]:
+        """Return what `rule` does not decide: a clause around the name of a question, by index."""
+        if not all(self.samples):
+            after = " has no sample, and nothing says how many are missing"
+            return "question ", self.samples.index([]), after
+        if rule == "drop":
+            others = f", and {len(self.empty) - 1} more" if len(self.empty) > 1 else ""
+            return "question ", self.empty[0], f" has no {self.noun} that is scored{others}"
+        counted = f"{sum(self.missing)} of {sum(self.total)} {self.noun}s are missing"
+        first = next(question for question, row in enumerate(self.samples) if None in row)
+        return f"{counted}, the first of question ", first, ""
+
+    def _mean_outcome(self, drops: bool) -> float:
+        """Return the mean over questions of their mean outcome; missing ones are 0, or left out."""
+        means = []
+        for question, rows in enumerate(zip(self.samples, self.counts, strict=True)):
+            if size := self.total[question] - (self.missing[question] if drops else 0):
+                means.append(sum((x or 0) * n for x, n in zip(*rows, strict=True)) / size)
+        return fmean(means)
 
 
 def text_of_ids(key: Any) -> str:

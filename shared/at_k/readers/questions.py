@@ -56,11 +56,8 @@ def _numbers_of_groups(reading: Reading, size: int) -> list[int]:
 
 
 def _free_key(reading: Reading) -> tuple[str, ...]:
-    """Return the columns that identify questions by the layout or by names, without another role.
-
-    Where outcomes are labels, it may be `item`, or `answer` if no column has samples. Without any,
-    it is `ROW`, if a row of the source has several samples.
-    """
+    """Return the columns that identify questions by the layout or by names, without another role:
+    also `item` or `answer` where outcomes are labels, or else `ROW` if it is there."""
     key = question_columns(reading.table)
     if reading.table.layout is None:
         if reading.options.are_labels and not key:
@@ -181,11 +178,8 @@ def refuse_filters(table: Table) -> None:
 
 
 def entries_of_questions(reading: Reading) -> tuple[list[Any], dict[str, Any], str]:
-    """Return the ids of the questions that are scored, their entries by role, and a note.
-
-    The samples of a question are a list. The note has the number of those that were added, missing
-    or cut off.
-    """
+    """Return the ids of the questions that are scored, their entries by role (lists of samples),
+    and a note on samples that were added, missing or cut off."""
     ids, samples, notes = list(reading.questions), reading.samples, []
     entries: dict[str, Any] = {role: _equal_entries(reading, role) for role in reading.rows}
     kept = list(range(len(ids)))
@@ -323,10 +317,8 @@ def are_repeated_runs(names: Sequence[str]) -> bool:
 
 
 def _refuse_copies(reading: Reading) -> None:
-    """Raise a ValueError if a file has all rows of another file.
-
-    Files of ids and outcomes alone need 20 rows or more, because few rows may be equal by chance.
-    """
+    """Raise a ValueError if a file has all rows of another file. Files of ids and outcomes alone
+    need 20 rows or more, because few rows may be equal by chance."""
     table, counts = reading.table, None
     if "multiplicities" in reading.samples and not reading.has_lists:
         counts = reading.columns["counts"]  # how often the sample of a row occurs

@@ -297,15 +297,8 @@ class _Candidates:
         table, options = self.table, self.options
         if "predictions" in self.named:
             return self._checked([self.named["predictions"]])
-        counts = _count_ways(table)
-        taken = {name for way in counts for name in way.arguments.values()}  # no other role
-        checked = self._checked(
-            [x for x in columns_of_role(table, "predictions") if x not in taken]
-        )
-        outcomes = [x for x in columns_of_role(table, "outcomes") if x not in taken]
-        if options.correct_at_least is not None:
-            outcomes = outcomes or columns_named(table.columns, usual.SCORES)
-        graded = [Way({"outcomes": name}) for name in outcomes]
+        counts, samples, graded = self._by_role()
+        checked = self._checked(samples)
         if options.graded_by:
             return _with_frequencies(table, graded)
         if "references" in self.named or (options.checker and self.references and checked):
@@ -314,6 +307,17 @@ class _Candidates:
             return counts or graded or checked
         ways = [*counts, *(checked if self.references else ()), *graded] or checked
         return self._with_rows_inside(self._with_doubts(ways))
+
+    def _by_role(self) -> tuple[list[Way], list[str], list[Way]]:
+        """Return the readings as counts, the columns of samples, and the readings as outcomes."""
+        table = self.table
+        counts = _count_ways(table)
+        taken = {name for way in counts for name in way.arguments.values()}  # no other role
+        samples = [x for x in columns_of_role(table, "predictions") if x not in taken]
+        outcomes = [x for x in columns_of_role(table, "outcomes") if x not in taken]
+        if self.options.correct_at_least is not None:
+            outcomes = outcomes or columns_named(table.columns, usual.SCORES)
+        return counts, samples, [Way({"outcomes": name}) for name in outcomes]
 
     def _checked(self, predictions: Sequence[str]) -> list[Way]:
         """Return a reading for each column of samples and of references, or without references."""
@@ -347,11 +351,8 @@ class _Candidates:
         return [*inside, *ways] if ways else []
 
     def _doubts(self, way: Way) -> list[Way]:
-        """Return the readings that the values of a table allow beside one reading.
-
-        n and `correct` may be of the tests of one sample. Outcomes may be correct answers, or be in
-        another column of verdicts. Answers without references may be outcomes.
-        """
+        """Return the readings that values allow beside one: n and `correct` may be of the tests of
+        a sample, outcomes may be correct answers or other verdicts, and answers may be outcomes."""
         columns = way.arguments
         if "n" in columns:
             return self._one_sample(columns["n"], columns["correct"])
@@ -386,10 +387,8 @@ class _Candidates:
         return verdicts
 
     def _rivals(self, outcome: str) -> list[Way]:
-        """Return the readings of columns of verdicts that differ from `outcome` in some row.
-
-        Unless its name is in `VERDICTS`, both columns have nothing but 0, 1 or missing entries.
-        """
+        """Return the readings of columns of verdicts that differ from `outcome` in some row. Unless
+        its name is in `VERDICTS`, both columns have nothing but 0, 1 or missing entries."""
         columns = nested_columns(self.table)
         outcomes = list(map(as_outcome, flat(self.table.columns[outcome])))
         rivals = []
@@ -404,10 +403,8 @@ class _Candidates:
 
     def _gold_answers(self, outcome: str) -> list[Way]:
         """Return the readings in which `outcome` has the correct answers to a column of samples.
-
-        These are outcomes from 0 to 1 (0, yes, 0.5), unless `outcome` is named "correct" or
-        "outcome" and has an entry that is no bool.
-        """
+        These are from 0 to 1 (0, yes, 0.5), unless it is named "correct" or "outcome" and has no
+        bools alone."""
         columns = self.table.columns
         answers = columns_named(columns, usual.ANSWERS)
         entries = [x for x in flat(columns[outcome]) if x is not None]
@@ -422,11 +419,9 @@ class _Candidates:
         ]
 
     def _one_sample(self, n: str, correct: str) -> list[Way]:
-        """Return the reading of a row as one sample in a list; [] if n and `correct` are counts.
-
-        They may count the tests of a sample (total and passed), or n may be the number of requested
-        samples, which each sample of a question repeats.
-        """
+        """Return the reading of a row as one sample; [] if n and `correct` are clearly counts. They
+        may count its tests (total, passed), or n the requested samples, which each sample
+        repeats."""
         sizes, counts = ({*whole_numbers(self.table, name)} for name in (n, correct))
         key = self.options.questions or question_columns(self.table)
         is_repeated = bool(key) and not is_unique(self.table, *key, FILE)
@@ -454,11 +449,8 @@ def _are_shares(cells: Sequence[Any]) -> bool:
 
 
 def question_columns(table: Table) -> tuple[str, ...]:
-    """Return the columns that identify the questions if the caller names none; () if none does.
-
-    The layout names them. Otherwise it is one column: an id, or else an index, or else a text. A
-    SelectionError is raised if two ids give different questions, or an id may identify samples.
-    """
+    """Return the columns that identify the questions: those of the layout, or one id, index or
+    text; () if there is none. A SelectionError is raised if ids differ, or may identify samples."""
     if table.layout is not None:
         return tuple(columns_of_role(table, "questions"))
     ids = columns_named(table.columns, usual.IDS) or columns_named(table.columns, usual.INDICES)
@@ -530,11 +522,8 @@ def count_column(table: Table, name: str) -> list[int]:
 
 
 def _count_ways(table: Table) -> list[Way]:
-    """Return the readings of two columns of whole numbers as n and `correct`.
-
-    An InputError is raised if an entry is no whole number, but the other column, or thousands that
-    are separated, say that the columns are counts.
-    """
+    """Return the readings of two columns of whole numbers as n and `correct`; an InputError if one
+    column, or separated thousands, says that they are counts, and an entry is no whole number."""
     ways = []
     for n, correct in itertools.product(*(columns_of_role(table, x) for x in ("n", "correct"))):
         if n == correct:
@@ -570,11 +559,9 @@ def _complements(table: Table) -> list[Way]:
 
 
 def _with_frequencies(table: Table, ways: Sequence[Way]) -> list[Way]:
-    """Return the ways, or others if a column such as `count` may say how many samples a row has.
-
-    Then a row has the counts of a question, or is one sample and how often it occurs, as after a
-    GROUP BY (if no question has the same sample in two rows), or is one sample.
-    """
+    """Return the ways, or others if a column such as `count` may say how many samples a row has:
+    the counts of a question, one sample and how often it occurs (as after a GROUP BY), or one
+    sample."""
     names = [x for x in table.columns if not table.layout and _FREQUENCY.fullmatch(plain_name(x))]
     others = []
     for name, way in itertools.product(names, ways):

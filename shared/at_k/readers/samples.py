@@ -146,11 +146,16 @@ def read_samples(table: Table, columns: Mapping[str, Any], options: ReadingOptio
         reading.samples[role] = _numbers(reading, role)
     _read_outcomes_and_answers(reading)
     _leave_out_missing(reading)
-    if table.layout and "references" in columns and len(reading.row_of) == table.size:
-        graded = columns_of_role(table, "outcomes")  # of answers that are checked again
-        if len(graded) == 1:
-            reading.samples["grades"] = as_outcomes(table.columns[graded[0]])
+    if table.layout and "references" in columns:
+        _read_grades_of_log(reading, table)
     return reading
+
+
+def _read_grades_of_log(reading: Reading, table: Table) -> None:
+    """Read the outcomes of answers that are checked again, if the log `table` has one of each."""
+    graded = columns_of_role(table, "outcomes")
+    if len(graded) == 1 and len(reading.row_of) == table.size:
+        reading.samples["grades"] = as_outcomes(table.columns[graded[0]])
 
 
 def _read_rows(reading: Reading) -> None:
@@ -169,10 +174,8 @@ def _read_rows(reading: Reading) -> None:
 
 
 def _parse_lists(reading: Reading, name: str) -> None:
-    """Replace texts by lists in the table, if the column `name` has lists of samples in texts.
-
-    Texts stay in a column with one answer by its name, and if a question has several rows.
-    """
+    """Replace texts by lists in the table, if the column `name` has lists of samples in texts. They
+    stay in a column with one answer by its name, and if a question has several rows."""
     table = reading.table
     lists = _lists_in(table.columns[name])
     if lists and "predictions" in reading.columns and plain_name(name) in usual.SINGLE:
@@ -206,11 +209,8 @@ def _lists_in(samples: Sequence[Any]) -> list[list[Any] | None]:
 
 
 def _are_samples(reading: Reading, lists: Sequence[list[Any] | None]) -> bool:
-    """Return whether lists in the texts of a column of single answers are samples of questions.
-
-    They are answers if one has no list, none has two entries, a reference is a list, or a question
-    has several rows.
-    """
+    """Return whether lists in the texts of a column of single answers are samples: not if one has
+    no list, none has two entries, a reference is a list, or a question has several rows."""
     table, options, references = reading.table, reading.options, reading.columns.get("references")
     if None in lists or max(len(x or ()) for x in lists) < 2 or table.layout or options.group_size:
         return False
@@ -254,10 +254,8 @@ def _sizes(column: Sequence[Any]) -> list[int]:
 
 
 def _refuse_other_sizes(table: Table, samples: str, references: str | None) -> None:
-    """Raise an InputError if a column has a list as long as that of `samples` in some rows only.
-
-    The column belongs to samples by its name, and has no references.
-    """
+    """Raise an InputError if a column of samples by its name, without references, has a list as
+    long as that of `samples` in some rows only."""
     expected = _sizes(table.columns[samples])
     of_samples = usual.OF_SAMPLE - {*usual.COLUMN_NAMES["references"]}
     for name in (x for x in table.columns if x != references and last_part(x) in of_samples):
@@ -268,11 +266,8 @@ def _refuse_other_sizes(table: Table, samples: str, references: str | None) -> N
 
 
 def _make_an_entry_of_each_sample(reading: Reading, names: Mapping[str, str]) -> None:
-    """Read the entries in the columns `names` by role, one per sample, and the row of each sample.
-
-    If the first entry of "samples" is a list, the others are lists too, or null for no samples.
-    Then those of other roles are lists of the same length, or null for a list of nulls.
-    """
+    """Read the columns `names` by role, with an entry for each sample, and the row of each sample.
+    If one of "samples" is a list, all are lists of one length in a row, or null."""
     table, cells = reading.table, reading.table.columns[names["samples"]]
     reading.has_lists = any(isinstance(x, list) for x in cells)
     if not reading.has_lists:
@@ -281,16 +276,7 @@ def _make_an_entry_of_each_sample(reading: Reading, names: Mapping[str, str]) ->
         if "multiplicities" in names:
             reading.samples["multiplicities"] = count_column(table, names["multiplicities"])
         return
-    others = [row for row, x in enumerate(cells) if x is not None and not isinstance(x, list)]
-    if others:
-        first = next(row for row, x in enumerate(cells) if isinstance(x, list))
-        name = shown_name(names["samples"])
-        raise InputError(
-            *table.row_place(others[0]),
-            f": {name} is {short(cells[others[0]])}, and that of row ",
-            Index(table.row_numbers()[first]),
-            " is a list. Write a list in each row, with null for each sample that is missing.",
-        )
+    _refuse_single_samples(table, names["samples"])
     reading.row_of = [row for row, size in enumerate(_sizes(cells)) for _ in range(size)]
     for role, name in names.items():
         pairs = zip(_sizes(cells), table.columns[name], strict=True)
@@ -299,6 +285,20 @@ def _make_an_entry_of_each_sample(reading: Reading, names: Mapping[str, str]) ->
             if not isinstance(entries, list) or len(entries) != len(cells[row] or ()):
                 raise _other_size(table, row, name, names["samples"])
         reading.samples[role] = list(itertools.chain(*lists))
+
+
+def _refuse_single_samples(table: Table, name: str) -> None:
+    """Raise an InputError if a column has lists of samples, and a single sample in some row."""
+    cells = table.columns[name]
+    others = [row for row, x in enumerate(cells) if x is not None and not isinstance(x, list)]
+    if others:
+        first = next(row for row, x in enumerate(cells) if isinstance(x, list))
+        raise InputError(
+            *table.row_place(others[0]),
+            f": {shown_name(name)} is {short(cells[others[0]])}, and that of row ",
+            Index(table.row_numbers()[first]),
+            " is a list. Write a list in each row, with null for each sample that is missing.",
+        )
 
 
 def _other_size(table: Table, row: int, name: str, samples: str) -> InputError:

@@ -55,10 +55,8 @@ def refuse_settings(reading: Reading) -> None:
 
 
 def _free_columns(reading: Reading) -> dict[str, list[str]]:
-    """Return the texts of the columns that may be settings, by name: those without lists or a role.
-
-    If each question has one row, only columns of models are returned.
-    """
+    """Return the texts of columns without lists or a role, which may be settings, by name. If each
+    question has one row, only columns of models are returned."""
     table, has_several = reading.table, bool(reading.several)
     taken = {*reading.key, *reading.used, *reading.options.pool}
     columns = {}
@@ -75,11 +73,8 @@ def _free_columns(reading: Reading) -> dict[str, list[str]]:
 
 
 def _is_setting_by_name(name: str, texts: Sequence[str], reading: Reading) -> bool:
-    """Return whether a column has to be equal in all samples of a question by its name.
-
-    Such names are those of settings, of ids, and of texts of the question; in files of a known tool
-    only those of settings and of its references. Numbers of samples and ids of rows are none.
-    """
+    """Return whether a column has a name of settings, ids or texts of the question, so that it has
+    to be equal in all samples of a question; with a layout, of settings and references only."""
     table, part = reading.table, last_part(name)
     is_id = part in (*usual.IDS, *usual.INDICES)
     if part in usual.SAMPLE_NUMBERS and sample_numbers({name: texts}):
@@ -98,10 +93,8 @@ def _is_setting_by_name(name: str, texts: Sequence[str], reading: Reading) -> bo
 def _settings_by_values(
     columns: Mapping[str, Sequence[str]], known: Iterable[str], reading: Reading
 ) -> list[str]:
-    """Return the columns that are settings by their values, except those in `known`.
-
-    Neither are verdicts, and columns that are one-to-one with the number of a sample.
-    """
+    """Return the columns that are settings by their values, except those in `known`, verdicts, and
+    those that are one-to-one with the number of a sample."""
     layout, known = reading.table.layout, {*known}
     if layout is not None:
         known |= {*layout.fields.split(), *layout.columns}
@@ -300,10 +293,8 @@ def _sample_number_columns(reading: Reading, columns: Columns) -> list[str]:
 
 
 def _refuse_equal_questions(reading: Reading) -> None:
-    """Raise an InputError if only some questions have several lists, and all of these are equal.
-
-    If all questions have several rows, as in parts of a run, rows may be equal by chance.
-    """
+    """Raise an InputError if some questions have several lists, and all of these are equal; not if
+    all questions have, as in parts of a run, in which rows may be equal by chance."""
     table, several = reading.table, reading.several
     if reading.has_lists and len(several) < len(reading.questions):
         columns = (list(map(entry_text, cells)) for cells in table.columns.values())
