@@ -237,18 +237,24 @@ def with_sample_lists(
     role, samples = next(iter(require_one_way(table, ways).arguments.items())) if ways else ("", "")
     if not isinstance(samples, tuple):
         return table, {}
-    no_roles = ("predictions", "outcomes", "pool")
-    used = {x: role for role, x in pairs_of(named) if role not in no_roles}
-    are_named = "predictions" in named or "outcomes" in named
-    if not are_named and (twice := [x for x in samples if x in used]):
-        raise SelectionError(
-            f"{twice[0]} has a sample of each row by its name, and is named for {used[twice[0]]}: "
-            f"name the columns of samples. {list_columns(table.columns)}",
-            ["predictions", "outcomes"],
-        )
+    of_samples = ("predictions", "outcomes")
+    used = {x: role for role, x in pairs_of(named) if role not in (*of_samples, "pool")}
+    if named.keys().isdisjoint(of_samples):
+        _refuse_second_role(table, samples, used)
     columns = {x: cells for x, cells in table.columns.items() if x not in samples or x in used}
     title = samples[0] if len(samples) == 1 else f"{samples[0]} to {samples[-1]}"
     return table.with_columns({**columns, title: _lists_in(table, samples)}), {role: title}
+
+
+def _refuse_second_role(table: Table, samples: Sequence[str], used: ColumnsByRole) -> None:
+    """Raise a SelectionError if a numbered column is named for another role, as `used` has it."""
+    for name in samples:
+        if name in used:
+            raise SelectionError(
+                f"{name} has a sample of each row by its name, and is named for {used[name]}: "
+                f"name the columns of samples. {list_columns(table.columns)}",
+                ["predictions", "outcomes"],
+            )
 
 
 def _lists_in(table: Table, names: Sequence[str]) -> list[list[Any]]:

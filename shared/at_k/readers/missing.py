@@ -197,42 +197,46 @@ class _Questions:
         The rule "incorrect" does not if a question has an empty list, or if outcomes are below 0,
         so that 0 is no failure. The rule "drop" of a layout does not if it leaves out a question.
         """
-        known = [x for x in flat(self.samples) if x is not None]
-        numbers = [x for x in known if isinstance(x, (int, float)) and self.noun == "outcome"]
-        why = ""
-        if not all(self.samples):
-            why = "Their number is unknown"
-        elif min(numbers, default=0) < 0:
+        why = "" if all(self.samples) else "Their number is unknown"
+        numbers = (x for x in flat(self.samples) if isinstance(x, (int, float)))
+        if not why and self.noun == "outcome" and min(numbers, default=0) < 0:
             why = "Some rewards are below 0"
-        if not (self.empty if rule == "drop" else why or rule != "incorrect"):
-            return
-        before, question, after = self._in_words(rule)
-        key = self.ids[question]  # questions without ids are named by their index
+        if self.empty if rule == "drop" else why or rule != "incorrect":
+            raise self._undecided(rule, why)
+
+    def _undecided(self, rule: str, why: str) -> MissingError:
+        """Return the error about what `rule` does not decide; `why` "incorrect" is no answer."""
+        before, key, after = self._in_words(rule)  # questions without ids have an index
         parts = [
             f"{self.title}: {before}",
             Index(key) if isinstance(key, int) else text_of_ids(key),
         ]
         if why:
             remedy = f"{why}: write those that are missing, or 'drop' leaves them out."
-            raise MissingError([*parts, f"{after}. {remedy}"], [Way({"missing": "drop"})])
+            return MissingError([*parts, f"{after}. {remedy}"], [Way({"missing": "drop"})])
         remedy = "'incorrect' counts them as incorrect, and 'drop' leaves them out"
-        if numbers and len(numbers) == len(known):
+        known = [x for x in flat(self.samples) if x is not None]
+        if self.noun == "outcome" and known and all(isinstance(x, (int, float)) for x in known):
             means = self._mean_outcome(drops=False), self._mean_outcome(drops=True)
             remedy += ": the mean outcome is {:.4g} or {:.4g}".format(*means)
         ways = [Way({"missing": choice}) for choice in CHOICES]
-        raise MissingError([*parts, f"{after}. {remedy}."], ways)
+        return MissingError([*parts, f"{after}. {remedy}."], ways)
 
-    def _in_words(self, rule: str) -> tuple[str, int, str]:
-        """Return what `rule` does not decide: a clause around the name of a question, by index."""
+    def _in_words(self, rule: str) -> tuple[str, Any, str]:
+        """Return what `rule` does not decide: a clause around the id of a question."""
         if not all(self.samples):
             after = " has no sample, and nothing says how many are missing"
-            return "question ", self.samples.index([]), after
+            return "question ", self.ids[self.samples.index([])], after
         if rule == "drop":
             others = f", and {len(self.empty) - 1} more" if len(self.empty) > 1 else ""
-            return "question ", self.empty[0], f" has no {self.noun} that is scored{others}"
+            return (
+                "question ",
+                self.ids[self.empty[0]],
+                f" has no {self.noun} that is scored{others}",
+            )
         counted = f"{sum(self.missing)} of {sum(self.total)} {self.noun}s are missing"
         first = next(question for question, row in enumerate(self.samples) if None in row)
-        return f"{counted}, the first of question ", first, ""
+        return f"{counted}, the first of question ", self.ids[first], ""
 
     def _mean_outcome(self, drops: bool) -> float:
         """Return the mean over questions of their mean outcome; missing ones are 0, or left out."""

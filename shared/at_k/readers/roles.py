@@ -161,13 +161,7 @@ def choose_columns(table: Table, named: ColumnsByRole, options: ReadingOptions) 
     if isinstance(counts, str):
         others = table.with_columns({x: y for x, y in table.columns.items() if x != counts})
         rest = {role: name for role, name in named.items() if role != "counts"}
-        chosen = choose_columns(others, rest, options)
-        if "n" in chosen:
-            raise ValueError(
-                f"{counts} says how often a sample occurs, and {chosen['n']} counts the samples of "
-                f"a question: leave out counts, or name the samples."
-            )
-        return {**chosen, "counts": counts}
+        return _with_frequency(choose_columns(others, rest, options), counts)
     if counts is not None:
         return {"counts": counts}
     if "n" in named or "outcomes" in named:
@@ -180,6 +174,16 @@ def choose_columns(table: Table, named: ColumnsByRole, options: ReadingOptions) 
     if not ways:
         raise _no_samples(table, "references" in named, options.graded_by)
     return dict(require_one_way(table, ways).arguments)
+
+
+def _with_frequency(columns: dict[str, Any], counts: str) -> dict[str, Any]:
+    """Return columns of samples, and `counts`, which says how often each occurs."""
+    if "n" in columns:
+        raise ValueError(
+            f"{counts} says how often a sample occurs, and {columns['n']} counts the samples of a "
+            f"question: leave out counts, or name the samples."
+        )
+    return {**columns, "counts": counts}
 
 
 def _check_exclusive(named: ColumnsByRole) -> None:
