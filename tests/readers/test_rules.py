@@ -279,7 +279,7 @@ def test_messages_number_the_rows_of_the_file(tmp_path):
     refused(files[0], r"a\.jsonl, rows 1 and 3 \(from 0\) have the same sample", **chosen)
     message = r"a\.jsonl, row 1 \(from 0\) and .*a\.jsonl, row 3 \("
     refused(files, message, pool=["files"], **chosen)
-    without_ids = [row | {"id": None if row["t"] else 1} for row in rows]
+    without_ids: list[dict[str, Any]] = [{**row, "id": None if row["t"] else 1} for row in rows]
     refused(without_ids, r"row 1 \(from 0\) has no id", **chosen)
 
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..core.checks import FROM_0, SAMPLE, Index, InputError
 from ..core.score_agg import VERDICTS
-from .names import COLUMN_NAMES, columns_named
+from .names import COLUMN_NAMES, columns_named, shown_name
 from .roles import require_one_way
 from .table import (
     ColumnsByRole,
@@ -237,22 +237,19 @@ def with_sample_lists(
     role, samples = next(iter(require_one_way(table, ways).arguments.items())) if ways else ("", "")
     if not isinstance(samples, tuple):
         return table, {}
-    of_samples = ("predictions", "outcomes")
-    used = {x: role for role, x in pairs_of(named) if role not in (*of_samples, "pool")}
-    if named.keys().isdisjoint(of_samples):
-        _refuse_second_role(table, samples, used)
-    columns = {x: cells for x, cells in table.columns.items() if x not in samples or x in used}
+    _refuse_second_role(table, samples, named)
+    columns = {x: cells for x, cells in table.columns.items() if x not in samples}
     title = samples[0] if len(samples) == 1 else f"{samples[0]} to {samples[-1]}"
     return table.with_columns({**columns, title: _lists_in(table, samples)}), {role: title}
 
 
-def _refuse_second_role(table: Table, samples: Sequence[str], used: ColumnsByRole) -> None:
-    """Raise a SelectionError if a numbered column is named for another role, as `used` has it."""
-    for name in samples:
-        if name in used:
+def _refuse_second_role(table: Table, samples: Sequence[str], named: ColumnsByRole) -> None:
+    """Raise a SelectionError if a column with a sample of each row is named for another role."""
+    for role, name in pairs_of(named):
+        if name in samples and role not in ("predictions", "outcomes", "pool"):
             raise SelectionError(
-                f"{name} has a sample of each row by its name, and is named for {used[name]}: "
-                f"name the columns of samples. {list_columns(table.columns)}",
+                f"{shown_name(name)} is one of the columns with a sample each, and is named for "
+                f"{role} too: name the other columns of samples. {list_columns(table.columns)}",
                 ["predictions", "outcomes"],
             )
 

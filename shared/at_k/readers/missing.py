@@ -185,8 +185,8 @@ class _Questions:
         others = sum(self.missing[question] for question in kept)
         notes = [f"{others} more not scored{why}"] if others else []
         if empty := [text_of_ids(self.ids[question]) for question in self.empty]:
-            number = f"{len(empty)} of {len(self.ids)} questions"
-            left = f"{number} have no sample that is scored, and are left out"
+            counted = f"{len(empty)} of {len(self.ids)} questions"
+            left = f"{counted} have no sample that is scored, and are left out"
             warnings.warn(f"{self.title}: {left}: {first_entries(empty, 10)}.", stacklevel=3)
             notes.append(left)
         return kept, "; ".join(notes)

@@ -236,9 +236,7 @@ def _make_a_row_of_each_sample(reading: Reading) -> None:
     if table.layout or 0 in sizes:
         return
     _refuse_other_sizes(table, of_samples[0], columns.get("references"))
-    every, path = dict(table.columns), of_samples[0]
-    while path := path.rpartition(".")[0]:  # `samples`, if `samples.text` has the samples
-        every[path] = column_at(table.columns, path) or ()
+    every = table.columns | _outer_columns(table, of_samples[0])
     fixed = {columns.get("references"), columns.get("R0"), *usual.QUESTION_TEXTS, *_OF_QUESTION}
     lists = {name: x for name, x in every.items() if name not in fixed and _sizes(x) == sizes}
     if {*of_samples} < lists.keys():
@@ -246,6 +244,13 @@ def _make_a_row_of_each_sample(reading: Reading) -> None:
         rows: Columns = {x: cells for x, cells in taken.columns.items() if x not in lists}
         rows |= {name: list(itertools.chain(*column)) for name, column in lists.items()}
         reading.table = taken.with_columns({**rows, ROW: taken.row_numbers()})
+
+
+def _outer_columns(table: Table, path: str) -> Columns:
+    """Return the columns that a dotted path goes through, such as `a` for "a.text"."""
+    parts = path.split(".")
+    outer = (".".join(parts[:i]) for i in range(1, len(parts)))
+    return {name: column_at(table.columns, name) or () for name in outer}
 
 
 def _sizes(column: Sequence[Any]) -> list[int]:
