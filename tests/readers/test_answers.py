@@ -28,8 +28,11 @@ def test_references_in_a_file_are_joined_by_question(capsys, tmp_path):
     assert pass_at_k(capsys, BATCH, "--references", file) == {"pass@1": 0.5}
 
 
-def test_a_question_without_reference_is_refused(capsys, tmp_path):
+def test_references_that_cannot_be_joined_are_refused():
     refused(BATCH, "'sum-2', for which references has no reference", references={"sum-0": "3"})
+    refused({"samples": [["a"]]}, "joined by one column", references={"x": "a"})
+    columns = {"id": [1], "correct": [1], "x": [["a"]]}
+    refused(columns, "options go with references", columns={"options": "x"})
 
 
 def test_files_that_give_no_references_are_refused(capsys, tmp_path):
@@ -39,10 +42,6 @@ def test_files_that_give_no_references_are_refused(capsys, tmp_path):
     file = write_json_lines(tmp_path / "answers.jsonl", rows)
     error = error_of(capsys, "gpassk", BATCH, "--references", file)
     assert "two references for 'sum-0'" in error
-
-
-def test_without_a_column_of_questions_references_cannot_be_joined():
-    refused({"samples": [["a"]]}, "joined by one column", references={"x": "a"})
 
 
 def test_outputs_of_tests_are_no_samples(capsys, tmp_path):
@@ -120,14 +119,6 @@ def test_options_may_be_objects(capsys, tmp_path, as_object):
     row = {"id": 1, "choices": options, "answer": "B", "prediction": "dog"}
     file = write_json_lines(tmp_path / "a.jsonl", [row, {**row, "id": 2, "choices": None}])
     assert pass_at_k(capsys, file, "--check-correct-fn", "choice") == {"pass@1": 0.5}
-
-
-def test_options_go_with_references():
-    refused(
-        {"id": [1], "correct": [1], "x": [["a"]]},
-        "options go with references",
-        columns={"options": "x"},
-    )
 
 
 def test_options_are_read_from_the_file_of_references(capsys, tmp_path):

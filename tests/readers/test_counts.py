@@ -186,6 +186,12 @@ def test_columns_of_counts_exclude_others():
             read_run(rows, counts=["c0", "c1"], **columns)
 
 
+def test_how_often_a_sample_occurs_does_not_go_with_counts_of_questions():
+    rows = [{"id": 1, "n": 8, "correct": 3, "times": 2}]
+    with pytest.raises(ValueError, match=r"times says how often .* and n counts the samples"):
+        at_k.read(rows, columns={"counts": "times"})
+
+
 def test_runs_of_counts_are_compared(capsys, tmp_path):
     a = write_json_lines(tmp_path / "a.jsonl", [{"id": i, "0": 3 - i, "1": i} for i in range(4)])
     b = write_json_lines(tmp_path / "b.jsonl", [{"id": i, "n": 3, "correct": 2} for i in range(4)])

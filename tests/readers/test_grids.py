@@ -258,3 +258,21 @@ def test_columns_of_samples_beside_one_of_outcomes_are_asked_about(capsys, tmp_p
     of_second = [x.replace("--outcomes", "--outcomes-b") for x in flags]
     output = output_of(capsys, "compare", tmp_path / "b.csv", file, *of_second)
     assert "a: 2 questions, 2 samples each, already graded in trial_1 to trial_2" in output
+
+
+def test_numbered_columns_may_be_in_any_order():
+    row = {f"run {i}": int(i == 10) for i in (1, 10, *range(2, 10))}  # sorted as texts
+    assert at_k.read([{"id": 1, **row}])["predictions"] == [[0] * 9 + [1]]
+    refused([{"id": 1, **row, "correct": 1}], "can be read in 2 ways")
+    with pytest.warns(UserWarning, match="no names"):
+        assert at_k.read(io.StringIO("2,1\n1,1"))["predictions"] == [[2, 1], [1, 1]]
+
+
+@pytest.mark.parametrize("role", ["questions", "groups", "references", "where", "columns"])
+def test_a_numbered_column_with_another_role_is_asked_about(role):
+    rows = [{"id": i, "run_1": x, "run_2": 1} for i, x in enumerate("0110")]
+    named: dict[str, Any] = {"where": {"run_1": "0"}, "columns": {"clusters": "run_1"}}
+    options = {role: named.get(role, "run_1")}
+    refused(rows, "run_1 is one of the columns with a sample each, and is named for", **options)
+    refused(rows, "run_1 ", outcomes=["run_1", "run_2"], **options)
+    assert at_k.read(rows, outcomes=["run_1", "run_2"], pool="run_1").ids == [*"0123"]

@@ -187,12 +187,8 @@ def test_correct_values_grade_labels(capsys, tmp_path):
     mixed: list[dict] = [{"id": 1, "score": [1, True, 1.0, "yes", 2]}]
     read = at_k.read(mixed, outcomes="score", correct_values=[1, "true", "YES"])
     assert read == {"predictions": [[True, True, True, True, False]]}  # 1.0 is 1
-    refused(
-        mixed,
-        r"correct_values has 'y', and no outcome.*True",
-        outcomes="score",
-        correct_values=["y"],
-    )
+    message = r"correct_values has 'y', and no outcome.*True"
+    refused(mixed, message, outcomes="score", correct_values=["y"])
     refused(SHARDS, "correct_values says which outcomes are correct, and", correct_values=["a"])
 
 
@@ -200,12 +196,8 @@ def test_a_correct_value_that_occurs_nowhere_is_an_error():
     """inspect_ai's "C", "P" and "I" are read as 1, 0.5 and 0."""
     rows = {"question": [1, 2], "score": [1, 0.5]}
     for values in (["C"], ["2"], [1, 0.25]):
-        refused(
-            rows,
-            r"equal to it\. The outcomes are 1, 0\.5\.",
-            outcomes="score",
-            correct_values=values,
-        )
+        message = r"equal to it\. The outcomes are 1, 0\.5\."
+        refused(rows, message, outcomes="score", correct_values=values)
     read = at_k.read(rows, outcomes="score", correct_values=["1.0"])
     assert read == {"predictions": [[True], [False]]}
 

@@ -65,6 +65,10 @@ def test_the_fields_of_samples_that_are_objects_are_listed():
     fields = {f"x{i}": i for i in range(20)} | {"steps": [1], "result": {"ok": 1}}
     error = refused([{"id": 1, "output": fields}], r"one of their fields, output\.x0, output\.x1")
     assert str(error).endswith("output.x11, ... Pass predictions or outcomes.")
+    rows = [{"id": 1, "samples": [{"answer": "1", "correct": True}]}]
+    error = refused(rows, "name one of their fields, samples")
+    assert "samples.answer, samples.correct. Pass predictions or outcomes." in str(error)
+    assert at_k.read(rows, outcomes="samples.correct")["predictions"] == [[True]]
 
 
 def test_a_text_that_is_a_list_is_one_answer_in_a_column_of_one():
@@ -72,13 +76,6 @@ def test_a_text_that_is_a_list_is_one_answer_in_a_column_of_one():
     assert at_k.read(rows)["predictions"] == [["[1, 2]"] * 2] * 2
     lists = [{"id": i, "predictions": '["1", "2"]', "gold": "1"} for i in range(2)]
     assert at_k.read(lists)["predictions"] == [["1", "2"]] * 2
-
-
-def test_samples_that_are_objects_are_asked_about():
-    rows = [{"id": 1, "samples": [{"answer": "1", "correct": True}]}]
-    error = refused(rows, "name one of their fields, samples")
-    assert "samples.answer, samples.correct. Pass predictions or outcomes." in str(error)
-    assert at_k.read(rows, outcomes="samples.correct")["predictions"] == [[True]]
 
 
 def test_classes_of_a_dataset_are_read_by_their_names(tmp_path):
@@ -277,24 +274,13 @@ def test_rows_with_all_samples_of_a_question_are_not_repeated_for_some_of_them(t
 
 def test_messages_number_the_rows_of_the_file(tmp_path):
     rows = [{"id": 0, "t": i % 2, "sample": i // 4, "passed": 1} for i in range(8)]
-    for name in ("a.jsonl", "b.jsonl"):
-        write_json_lines(tmp_path / name, rows)
-    refused(
-        tmp_path / "a.jsonl",
-        r"a\.jsonl, rows 1 and 3 \(from 0\) have the same sample",
-        where={"t": 1},
-    )
-    refused(
-        [tmp_path / "a.jsonl", tmp_path / "b.jsonl"],
-        r"a\.jsonl, row 1 \(from 0\) and .*a\.jsonl, row 3 \(",
-        where={"t": 1},
-        pool=["files"],
-    )
-    refused(
-        [row | {"id": None if row["t"] else 1} for row in rows],
-        r"row 1 \(from 0\) has no id",
-        where={"t": 1},
-    )
+    files = [write_json_lines(tmp_path / f"{name}.jsonl", rows) for name in "ab"]
+    chosen: dict[str, Any] = {"where": {"t": 1}}
+    refused(files[0], r"a\.jsonl, rows 1 and 3 \(from 0\) have the same sample", **chosen)
+    message = r"a\.jsonl, row 1 \(from 0\) and .*a\.jsonl, row 3 \("
+    refused(files, message, pool=["files"], **chosen)
+    without_ids: list[dict[str, Any]] = [{**row, "id": None if row["t"] else 1} for row in rows]
+    refused(without_ids, r"row 1 \(from 0\) has no id", **chosen)
 
 
 def test_a_copy_of_a_file_is_refused(tmp_path):
@@ -321,11 +307,8 @@ def test_a_sample_that_is_in_both_parts_of_a_run_counts_once(tmp_path):
 
 
 def test_numbers_of_samples_are_looked_at_in_objects_and_lists_and_as_texts():
-    rows = [
-        {"id": q, "meta": {"attempt": f"attempt {a}"}, "passed": 1}
-        for q in range(3)
-        for a in range(3)
-    ]
+    metas = [{"attempt": f"attempt {a}"} for a in range(3)]
+    rows = [{"id": q, "meta": meta, "passed": 1} for q in range(3) for meta in metas]
     assert len(at_k.read(rows)["predictions"]) == 3
     refused([*rows, rows[1]], r"same sample: meta\.attempt 'attempt 1' of id 0")
     nested = [
@@ -340,10 +323,8 @@ def test_shards_that_overlap_are_refused(tmp_path):
     rows = [{"id": i // 4, "attempt": i % 4, "passed": 1} for i in range(20)]
     shards = write_parts(tmp_path, "part-{}.jsonl", rows[:12], rows[10:])
     refused(shards, r"part-0.*row 10 .* and .*part-1.*row 0 .*attempt 2", pool="files")
-    uids = [
-        {"id": i // 2, "uid": f"{random.Random(i).getrandbits(128):032x}", "passed": i % 2}
-        for i in range(12)
-    ]
+    random_ids = [f"{random.Random(i).getrandbits(128):032x}" for i in range(12)]
+    uids = [{"id": i // 2, "uid": x, "passed": i % 2} for i, x in enumerate(random_ids)]
     runs = write_parts(tmp_path, "run{}.jsonl", uids[:8], uids[6:])
     refused(runs, r"run0.*row 6 .* and .*run1.*row 0 .* the same sample: uid")
 
@@ -399,14 +380,10 @@ def test_a_crossed_column_is_a_setting_whatever_its_name(name):
 @pytest.mark.parametrize("is_nested", [False, True])
 def test_settings_are_looked_at_in_objects_and_lists(row, is_nested):
     samples = [[row(x) | {"ok": int(x == "a")} for x in "ab" for _ in range(2)] for _ in range(5)]
-    rows: list[dict[str, Any]]
-    if is_nested:
-        rows, name = [{"id": q, "samples": x} for q, x in enumerate(samples)], "samples.ok"
-    else:
-        rows, name = (
-            [{"id": q, **x} for q, of_question in enumerate(samples) for x in of_question],
-            "ok",
-        )
+    name = "samples.ok" if is_nested else "ok"
+    rows: list[dict[str, Any]] = [{"id": q, "samples": x} for q, x in enumerate(samples)]
+    if not is_nested:
+        rows = [{"id": row["id"], **x} for row in rows for x in row["samples"]]
     raised = refused(rows, r"different values of .*: 'a', 'b'", outcomes=name)
     (setting,) = raised.ways[-1].arguments["pool"]
     one = at_k.read(rows, outcomes=name, where={setting: "b"})
@@ -463,15 +440,8 @@ def test_columns_that_describe_samples_are_no_settings():
 
 
 def test_verdicts_beside_responses_are_no_settings():
-    rows = [
-        {
-            "id": q,
-            "generations": ["1", "2"],
-            "answer": "1",
-            "correctness_math_verify": [True, False],
-        }
-        for q in range(9)
-    ]
+    row = {"generations": ["1", "2"], "answer": "1", "correctness_math_verify": [True, False]}
+    rows = [{"id": q, **row} for q in range(9)]
     assert at_k.read(rows, predictions="generations")["predictions"] == [["1", "2"]] * 9
 
 
@@ -719,14 +689,11 @@ def test_what_other_tools_write_for_nothing_is_missing(tmp_path, cell):
         assert at_k.read(tmp_path / "a.csv", missing="drop").missing == "1 more not scored"
 
 
-def test_the_note_has_no_number_of_samples_where_only_questions_are_left_out():
+def test_questions_of_which_all_samples_are_missing_have_no_mean_and_no_number():
+    refused([{"id": i, "passed": None} for i in range(3)], r"leaves them out\. Pass missing=")
     rows = [{"id": i, "correct": i if i else None} for i in range(2)]
     with pytest.warns(UserWarning, match="1 of 2 questions have no sample that is scored"):
         assert at_k.read(rows, missing="drop").missing.startswith("1 of 2 questions have no")
-
-
-def test_nothing_that_is_scored_gives_no_mean():
-    refused([{"id": i, "passed": None} for i in range(3)], r"leaves them out\. Pass missing=")
 
 
 def test_errors_of_samples_in_lists():
@@ -774,14 +741,7 @@ def test_errors_of_an_api_among_the_answers_are_warned_about(recwarn, text):
     rows = [{"id": i, "response": x, "answer": "429"} for i, x in enumerate((text, "429", "7"))]
     with pytest.warns(UserWarning, match="1 of 3 answers in response are errors of an API, such"):
         at_k.read(rows)
-    answers = (
-        "429",
-        "500 apples",
-        "The error is 503",
-        "HTTP",
-        "The request timed out",
-        "Error: 12",
-    )
+    answers = ("429", "500 apples", "The error is 503", "HTTP", "The request timed out", "Error: 1")
     at_k.read([{"id": i, "response": x, "answer": "429"} for i, x in enumerate(answers)])
     assert not recwarn
 
@@ -859,14 +819,11 @@ def test_scores_are_correct_from_a_least_one_on(capsys):
     assert error.endswith("(the least score of a correct sample) or --outcomes score.\n")
     refused(file, "exclude each other", correct_at_least=0.5, correct_values=[1])
     for bad in ("good", "1_0", "inf"):
-        refused(
-            {"id": [1, 2], "score": [0.5, bad]},
-            f"score has the score '?{bad}'?: correct_at_least",
-            correct_at_least=0.5,
-        )
-    with pytest.warns(
-        UserWarning, match=r"score has scores up to 78, and correct_at_least is 0\.5"
-    ):
+        columns = {"id": [1, 2], "score": [0.5, bad]}
+        message = f"score has the score '?{bad}'?: correct_at_least"
+        refused(columns, message, correct_at_least=0.5)
+    message = r"score has scores up to 78, and correct_at_least is 0\.5"
+    with pytest.warns(UserWarning, match=message):
         at_k.read({"id": [1, 2], "score": [12, 78]}, correct_at_least=0.5)
     for scores, least in (([12, 78], 50), ([0.2, 1], 0.5), ([0, 3], 1)):
         at_k.read({"id": [1, 2], "score": scores}, correct_at_least=least)
@@ -1083,14 +1040,6 @@ def test_a_message_does_not_list_hundreds_of_ids(tmp_path):
     facts = {f"id {i}": [{"x": 1}] * 2 for i in range(800)} | {"seconds": 3}
     (tmp_path / "a.json").write_text(json.dumps(facts))
     assert len(str(refused(tmp_path / "a.json", "several objects in 'id 0'|id 0"))) < 1500
-
-
-def test_rows_inside_of_an_object_are_offered_as_a_flag(capsys, tmp_path):
-    rows = [{"id": i, "passed": i % 2} for i in range(4)]
-    (tmp_path / "a.json").write_text(json.dumps({"model": "m", "results": rows}))
-    error = error_of(capsys, "gpassk", tmp_path / "a.json")
-    assert error.endswith("Add --records results.\n")
-    assert pass_at_k(capsys, tmp_path / "a.json", "--records", "results") == {"pass@1": 0.5}
 
 
 # --- 9. Several files ---------------------------------------------------------------------

@@ -292,12 +292,8 @@ def test_several_columns_have_a_sample_each(capsys, tmp_path):
 
 def test_outcomes_and_references_exclude_each_other():
     rows = [SAMPLES | REFERENCES | OUTCOMES]
-    refused(
-        rows,
-        "outcomes are already graded: leave out references",
-        outcomes="correct",
-        references="answer",
-    )
+    message = "outcomes are already graded: leave out references"
+    refused(rows, message, outcomes="correct", references="answer")
 
 
 def test_columns_of_counts_can_be_named():

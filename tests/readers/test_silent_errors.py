@@ -99,12 +99,8 @@ def test_what_libraries_write_for_a_missing_id_is_no_id(tmp_path, kind):
 @pytest.mark.parametrize(("first", "second"), [("q1", "q1 "), ("q 1", "q\u00a01"), ("q 1", "q  1")])
 def test_ids_that_differ_by_spaces_only_are_asked_about(first, second):
     columns = {"id": [first, "q2", second, "q2"], "outcome": [1, 0, 1, 0]}
-    refused(
-        columns,
-        r"rows 0 and 2 \(from 0\) have a id that differs by spac",
-        questions="id",
-        outcomes="outcome",
-    )
+    message = r"rows 0 and 2 \(from 0\) have a id that differs by spac"
+    refused(columns, message, questions="id", outcomes="outcome")
 
 
 def test_groups_and_clusters_that_differ_by_spaces_only_are_asked_about():
@@ -127,10 +123,8 @@ def test_a_group_or_a_cluster_that_is_missing_is_an_error(gpassk, missing, param
 
 @pytest.mark.parametrize("number", ["1,000", "1.000", "1 000", "1'000"])
 def test_separators_of_thousands_in_counts_are_an_error_with_the_row(number):
-    refused(
-        [{"id": i, "n": number, "c": number} for i in range(2)],
-        r"row 0 .*: n is .* a count is a whole number",
-    )
+    rows = [{"id": i, "n": number, "c": number} for i in range(2)]
+    refused(rows, r"row 0 .*: n is .* a count is a whole number")
 
 
 @pytest.mark.parametrize("bad", ["", "NA", "8.5", "eight"])
@@ -274,14 +268,10 @@ def test_lists_of_objects_in_a_list_are_no_samples(tmp_path):
 )
 def test_a_file_that_contributes_no_row_is_an_error(tmp_path, rows, message):
     first = [{"id": i, "filter": "a", "outcome": 1} for i in range(3)]
-    files = [
-        write_json_lines(tmp_path / "one.jsonl", first),
-        write_json_lines(tmp_path / "two.jsonl", rows),
-    ]
-    caught = refused(
-        files, r"two\.jsonl contributes no row", where={"filter": "a"}, outcomes="outcome"
-    )
-    assert message in str(caught)
+    parts = {"one": first, "two": rows}
+    files = [write_json_lines(tmp_path / f"{name}.jsonl", x) for name, x in parts.items()]
+    chosen = {"where": {"filter": "a"}, "outcomes": "outcome"}
+    assert message in str(refused(files, r"two\.jsonl contributes no row", **chosen))
 
 
 # --- Crashes ----------------------------------------------------------------------------
@@ -464,12 +454,10 @@ def test_numbered_answers_are_no_outcomes_by_themselves(capsys, tmp_path, column
 
 def test_columns_that_differ_by_a_number_may_have_a_sample_each(capsys, tmp_path):
     (tmp_path / "a.csv").write_text("id,seed42,seed43\n1,1,0\n2,1,1\n")
-    assert "Columns with a sample each are named together" in error_of(
-        capsys, "gpassk", tmp_path / "a.csv"
-    )
-    assert pass_at_k(capsys, tmp_path / "a.csv", "--outcomes", "seed42", "seed43") == {
-        "pass@1": 0.75
-    }
+    error = error_of(capsys, "gpassk", tmp_path / "a.csv")
+    assert "Columns with a sample each are named together" in error
+    scores = pass_at_k(capsys, tmp_path / "a.csv", "--outcomes", "seed42", "seed43")
+    assert scores == {"pass@1": 0.75}
     (tmp_path / "b.csv").write_text("id,pass@1,pass@8\n1,1,1\n2,0,1\n")  # scores
     assert "If several" not in error_of(capsys, "gpassk", tmp_path / "b.csv")
 
@@ -502,9 +490,8 @@ def test_columns_0_and_1_may_be_a_table_of_counts(capsys, tmp_path):
     (tmp_path / "a.csv").write_text("id,0,1\na,0,1\nb,0,1\nc,1,0\n")
     error = error_of(capsys, "gpassk", tmp_path / "a.csv")
     assert "Add --counts 0 1 or --outcomes 0 1." in error
-    assert pass_at_k(capsys, tmp_path / "a.csv", "--counts", 0, 1) == {
-        "pass@1": pytest.approx(2 / 3)
-    }
+    scores = pass_at_k(capsys, tmp_path / "a.csv", "--counts", 0, 1)
+    assert scores == {"pass@1": pytest.approx(2 / 3)}
     flags = ("--outcomes", 0, "--outcomes", 1)
     assert pass_at_k(capsys, tmp_path / "a.csv", *flags) == {"pass@1": 0.5}
 

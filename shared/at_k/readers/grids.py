@@ -16,9 +16,17 @@ from typing import TYPE_CHECKING, Any
 
 from ..core.checks import FROM_0, SAMPLE, Index, InputError
 from ..core.score_agg import VERDICTS
-from .names import COLUMN_NAMES, columns_named
+from .names import COLUMN_NAMES, columns_named, shown_name
 from .roles import require_one_way
-from .table import ColumnsByRole, Table, Way, table_of_columns
+from .table import (
+    ColumnsByRole,
+    SelectionError,
+    Table,
+    Way,
+    list_columns,
+    pairs_of,
+    table_of_columns,
+)
 from .words import (
     MISSING_WORDS,
     WORDS,
@@ -65,11 +73,7 @@ _ABSENT = _Absent()
 
 
 def rows_of_text(text: str) -> tuple[list[CellsOfRow], bool]:
-    """Return the rows of a text that is not CSV, and whether all cells are samples.
-
-    The text has lists, as JSON or Python writes them, also as `array([[1, 0]])`; a table of
-    Markdown; or values between spaces. For other texts, such as CSV, there are no rows.
-    """
+    """Return the rows of lists, Markdown or values between spaces, and whether all are samples."""
     lists = re.fullmatch(r"\s*(?:np\.)?(?:array|tensor)\((.*)\)\s*", text, re.DOTALL)
     if rows := parse_list(lists[1] if lists else text) or []:
         return (rows if is_list_of(rows, list) else [rows]), True
@@ -158,10 +162,7 @@ def _problem_of_row(row: CellsOfRow, names: Sequence[str], least: int, has_names
 
 
 def _names_in_first_row(rows: Sequence[CellsOfRow], title: str) -> list[str]:
-    """Return the names of the columns in the first row; [] and a warning if it has samples.
-
-    A ValueError is raised if two names are equal, or if the first row may number the samples.
-    """
+    """Return the names of the columns in the first row; [] and a warning if it has samples."""
     if not rows or not _is_first_sample(rows):
         names = [str(cell).strip() for cell in rows[0]] if rows else []
         if twice := [x for x, number in Counter(names).items() if number > 1]:
@@ -187,7 +188,8 @@ def sample_columns(head: Iterable[Any]) -> list[str]:
 def _numbered_columns(names: Sequence[str]) -> dict[str, list[str]]:
     """Return {text: columns with a sample each} for names such as sample_1, sample_2, ..
 
-    The text is what precedes the numbers, which count up from 0 or 1. It is "" for names 1, 2, ..
+    The text is what precedes the numbers, which are those from 0 or 1 on, in any order. It is ""
+    for names 1, 2, .., which are in order.
     """
     numbered: dict[str, list[tuple[int, str]]] = {}  # the number and the name, by text
     for name in names:
@@ -196,20 +198,17 @@ def _numbered_columns(names: Sequence[str]) -> dict[str, list[str]]:
             numbered.setdefault(match[1], []).append((int(match[2]), name))
     columns = {}
     for text, pairs in numbered.items():
-        numbers, samples = map(list, zip(*pairs, strict=True))
-        in_order = numbers in ([*range(len(numbers))], [*range(1, len(numbers) + 1)])
+        numbers, samples = map(list, zip(*(sorted(pairs) if text else pairs), strict=True))
+        are_all = numbers in ([*range(len(numbers))], [*range(1, len(numbers) + 1)])
         # Rewards such as 1, 0.5, 0.25 and outcomes such as 0, 1 are numbers too.
         words = set(map(word, {*names} - {*samples}))
-        if in_order and (text or words <= {""} or not _USUAL.isdisjoint(words)):
+        if are_all and (text or words <= {""} or not _USUAL.isdisjoint(words)):
             columns[text] = samples
     return columns
 
 
 def _is_first_sample(rows: Sequence[CellsOfRow]) -> bool:
-    """Return whether the first row of a table has samples, and does not name the columns.
-
-    All its cells are values, and not 1, 2, 3 above outcomes and words.
-    """
+    """Return whether the first row has only values, and not 1, 2, 3 above outcomes or words."""
     head, below = rows[0], rows[1:]
     if not all(map(is_value, head)):
         return False
@@ -232,18 +231,27 @@ def is_value(cell: Any) -> bool:
 def with_sample_lists(
     table: Table, named: ColumnsByRole, options: ReadingOptions
 ) -> tuple[Table, dict[str, str]]:
-    """Return the table with one column of lists in place of the columns with a sample each.
-
-    The second value is a dict from the role of the new column to its name. It is empty, and the
-    table unchanged, if there are no such columns, or if another column has samples or counts.
-    """
+    """Return the table with a column of lists in place of those with a sample each, and {its role:
+    its name}; or the table unchanged and {}, if another column has samples or counts."""
     ways = _ways_to_read(table, named, options)
     role, samples = next(iter(require_one_way(table, ways).arguments.items())) if ways else ("", "")
     if not isinstance(samples, tuple):
         return table, {}
+    _refuse_second_role(table, samples, named)
     columns = {x: cells for x, cells in table.columns.items() if x not in samples}
     title = samples[0] if len(samples) == 1 else f"{samples[0]} to {samples[-1]}"
     return table.with_columns({**columns, title: _lists_in(table, samples)}), {role: title}
+
+
+def _refuse_second_role(table: Table, samples: Sequence[str], named: ColumnsByRole) -> None:
+    """Raise a SelectionError if a column with a sample of each row is named for another role."""
+    for role, name in pairs_of(named):
+        if name in samples and role not in ("predictions", "outcomes", "pool"):
+            raise SelectionError(
+                f"{shown_name(name)} is one of the columns with a sample each, and is named for "
+                f"{role} too: name the other columns of samples. {list_columns(table.columns)}",
+                ["predictions", "outcomes"],
+            )
 
 
 def _lists_in(table: Table, names: Sequence[str]) -> list[list[Any]]:
@@ -253,10 +261,7 @@ def _lists_in(table: Table, names: Sequence[str]) -> list[list[Any]]:
 
 
 def _ways_to_read(table: Table, named: ColumnsByRole, options: ReadingOptions) -> list[Way]:
-    """Return the readings of columns with a sample each, which the caller names as a tuple.
-
-    Otherwise columns with numbered names are meant, but [] if others have samples or counts.
-    """
+    """Return the readings of columns with a sample each, which are named or numbered; or []."""
     for role in ("predictions", "outcomes"):
         if isinstance(named.get(role), tuple):
             return _ways_of_samples(table, role, named[role], named, options)
@@ -277,11 +282,9 @@ def _ways_to_read(table: Table, named: ColumnsByRole, options: ReadingOptions) -
 def _ways_of_samples(
     table: Table, text: str, samples: tuple[str, ...], named: ColumnsByRole, options: ReadingOptions
 ) -> list[Way]:
-    """Return what columns that hold a sample each may have: outcomes, samples to check, or counts.
-
-    `text` is what the names have in common, such as correct, or the role that the caller names. A
-    column of references says that samples are to be checked.
-    """
+    """Return what columns with a sample each may have: outcomes, samples to check, or counts.
+    `text` is what their names have in common, such as correct, or the role that the caller
+    names."""
     graded, checked = (Way({role: samples}) for role in ("outcomes", "predictions"))
     if text in _OUTCOMES:
         return [graded]
@@ -298,11 +301,8 @@ def _ways_of_samples(
 
 
 def _doubts(table: Table, samples: tuple[str, ...], references: Sequence[str]) -> list[Way]:
-    """Return other readings of columns with a sample each, by their entries.
-
-    If all of these are outcomes, but the references are not, they may be graded. Columns 0 and 1
-    may count the samples with these outcomes, if no row has words or only zeros.
-    """
+    """Return other readings by the entries: outcomes, if the references are none; and counts, if
+    the columns are 0 and 1 and no row has words or only zeros."""
     ways, rows = [], [[*map(as_outcome, row)] for row in _lists_in(table, samples)]
     are_numbers = not any(isinstance(x, bool) for x in flat(rows))
     if samples == ("0", "1") and are_numbers and all(map(any, rows)):

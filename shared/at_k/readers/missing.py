@@ -6,13 +6,11 @@ an agent, but a server that was down is no failure of a model.
 
 from __future__ import annotations
 
-import itertools
 import re
 import warnings
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from statistics import fmean
 from typing import TYPE_CHECKING, Any
-
-import numpy as np
 
 from ..core.checks import Index, short
 from . import names as usual
@@ -56,12 +54,9 @@ class MissingError(SelectionError):
 
 
 def failed_rows(table: Table, used: Collection[Any]) -> set[int]:
-    """Return the indices of the rows of which a column says that they failed.
-
-    A column such as `error` says so by a text or a code, and a column such as `status` by a word
-    such as "crashed". Columns in `used` have a role, and a tool has columns of its own: these are
-    not searched.
-    """
+    """Return the indices of the rows that failed, as a text or code in a column such as `error`
+    says, or "crashed" in one such as `status`. Columns in `used`, and those of a tool, are not
+    searched."""
     failed: set[int] = set()
     for name, column in nested_columns(table).items() if table.layout is None else ():
         if name in used:
@@ -75,9 +70,7 @@ def failed_rows(table: Table, used: Collection[Any]) -> set[int]:
 
 def _rows_with_error(name: str, column: Sequence[Any]) -> set[int]:
     """Return the indices of the entries of a column of errors that are a text, or a code but 0.
-
-    Numbers alone may measure something and do not count, unless the name ends in "code".
-    """
+    Numbers alone may measure something and do not count, unless the name ends in "code"."""
     numbers = [number_in(x) for x in column]
     codes = [x if type(x) in (int, float) and not is_missing(x) else None for x in numbers]
     if name.endswith("code") or None in codes:
@@ -102,10 +95,7 @@ def _is_error(entry: Any) -> bool:
 
 
 def warn_of_api_messages(answers: Sequence[Any], name: str) -> None:
-    """Warn if answers in the column `name` are error messages of an API in place of a response.
-
-    They count as incorrect, and a checker may read a number in them, such as 429, as an answer.
-    """
+    """Warn if answers are error messages of an API, in which checkers may read numbers."""
     texts = [x for x in answers if isinstance(x, str)]
     messages = [x for x in texts if _MESSAGE_OF_API.fullmatch(x.strip())]
     if messages:
@@ -118,10 +108,8 @@ def warn_of_api_messages(answers: Sequence[Any], name: str) -> None:
 
 
 def missing_answers(table: Table, answers: Sequence[Any], references: Sequence[Any]) -> list[Any]:
-    """Return the answers, with None for missing ones: null, or a word such as nan.
-
-    An empty cell of CSV is missing too. A word that is the reference of some question is an answer.
-    """
+    """Return the answers with None for missing ones: null, an empty cell of CSV, or a word such as
+    nan that is the reference of no question."""
     words = MISSING_WORDS - {word(x) for x in flat(references) if isinstance(x, str)}
     if table.is_csv:
         answers = [None if x == "" else x for x in answers]
@@ -134,125 +122,129 @@ def missing_answers(table: Table, answers: Sequence[Any], references: Sequence[A
 
 
 def settle_missing(
-    reading: Reading, question_of: Sequence[int], ids: Sequence[Any]
-) -> tuple[list[Any], list[int], str]:
+    reading: Reading, lists: Mapping[str, list[list[Any]]], ids: Sequence[Any]
+) -> tuple[list[list[Any]], list[int], str]:
     """Return the samples after the rule, the indices of the questions that are scored, and a note.
 
-    The rule "incorrect" replaces missing samples: an answer stays as it was written, or is an empty
-    text. "drop" leaves them None, so that other samples keep their places, and leaves out questions
-    without any other sample. `question_of` has the index of the question of each sample.
+    `lists` has a list for each question by role. "incorrect" replaces missing samples. "drop"
+    leaves them None, so that others keep their places, and leaves out questions without others.
     """
-    title, layout, missing = reading.table.title, reading.table.layout, reading.options.missing
-    samples, every = list(reading.samples["samples"]), list(range(len(ids)))
-    if None not in samples and len({*question_of}) == len(ids):
-        return samples, every, ""
-    numbers = _Numbers(reading, question_of, len(ids))
+    layout, missing, samples = reading.table.layout, reading.options.missing, lists["samples"]
+    if all(samples) and not any(None in row for row in samples):
+        return samples, list(range(len(ids))), ""
+    questions = _Questions(reading, lists, ids)
     rule = missing or (layout.missing if layout else "")
     why = f", {layout.why}" if layout and layout.why else ""
     if missing != "drop":
-        _refuse_undecided(reading, numbers, ids, rule)
+        questions.refuse_undecided(rule)
     if rule == "incorrect":
-        note = f"{sum(numbers.missing)} of them missing{why}, counted as incorrect"
-        return _filled(samples, reading.samples.get("written")), every, note
-    kept = np.flatnonzero(numbers.missing < numbers.total).tolist()
-    if not kept:
-        number = sum(numbers.missing)
-        raise ValueError(f"{title} has no sample that is scored: all {number} are missing.")
-    others = sum(numbers.missing[kept])
-    notes = [f"{others} more not scored{why}"] if others else []
-    if empty := [text_of_ids(ids[question]) for question in numbers.empty]:
-        left = f"{len(empty)} of {len(ids)} questions have no sample that is scored, and are left"
-        warnings.warn(f"{title}: {left} out: {first_entries(empty, 10)}.", stacklevel=2)
-        notes.append(f"{left} out")
-    return samples, kept, "; ".join(notes)
+        note = f"{sum(questions.missing)} of them missing{why}, counted as incorrect"
+        return _filled(samples, lists.get("written")), list(range(len(ids))), note
+    kept, note = questions.left_after_drop(why)
+    return samples, kept, note
 
 
-def _filled(samples: Sequence[Any], written: Sequence[Any] | None) -> list[Any]:
-    """Return samples with incorrect ones for those that are None.
-
-    An answer stays as it was `written`, or is an empty text; without `written`, samples are graded.
-    """
-    fills: Iterable[Any] = itertools.repeat(False, len(samples))
-    if written is not None:
-        fills = (x if isinstance(x, str) else "" for x in written)
-    return [fill if x is None else x for x, fill in zip(samples, fills, strict=True)]
-
-
-class _Numbers:
-    """The numbers of samples of each question.
-
-    Attributes:
-        written: how many the source has.
-        total, missing: how often these, and those that are missing, occur.
-        empty: the indices of the questions of which all samples are missing.
-        means: the mean outcome if missing samples are incorrect, and if they are left out; or ().
-    """
-
-    def __init__(self, reading: Reading, question_of: Sequence[int], size: int) -> None:
-        samples, multiplicity = reading.samples["samples"], np.ones(len(question_of), int)
-        if "multiplicities" in reading.samples and not reading.has_lists:
-            multiplicity = np.array(reading.samples["multiplicities"], int)
-        is_missing = np.array([x is None for x in samples], bool)
-        self.written = np.bincount(question_of, minlength=size)
-        self.total = np.bincount(question_of, multiplicity, size).astype(int)
-        self.missing = np.bincount(question_of, multiplicity * is_missing, size).astype(int)
-        self.empty = np.flatnonzero(self.missing == self.total).tolist()
-        self.means: Sequence[float] = ()
-        are_numbers = all(isinstance(x, (int, float, type(None))) for x in samples)
-        if are_numbers and any(self.missing < self.total) and any(self.missing):
-            outcomes = np.array([x or 0 for x in samples], float) * multiplicity
-            sums = np.bincount(question_of, outcomes, size)
-            sizes = self.total, self.total - self.missing
-            self.means = [np.mean(sums[n > 0] / n[n > 0]) for n in sizes]
+def _filled(samples: list[list[Any]], written: list[list[Any]] | None) -> list[list[Any]]:
+    """Return samples with an incorrect one for None: the answer as `written`, or else False."""
+    if written is None:
+        return [[False if x is None else x for x in row] for row in samples]
+    texts = [[x if isinstance(x, str) else "" for x in row] for row in written]
+    return [
+        [text if x is None else x for x, text in zip(*rows, strict=True)]
+        for rows in zip(samples, texts, strict=True)
+    ]
 
 
-def _refuse_undecided(reading: Reading, numbers: _Numbers, ids: Sequence[Any], rule: str) -> None:
-    """Raise a MissingError that asks how missing samples count, unless `rule` decides it.
+class _Questions:
+    """Questions of which samples are missing: how many they have, and how many are missing."""
 
-    The rule "incorrect" does not if a question has an empty list, or if outcomes are below 0, so
-    that 0 is no failure. The rule "drop" of a layout does not if a question would be left out.
-    """
-    noun = "answer" if "written" in reading.samples else "outcome"
-    rewards = [x for x in reading.samples["samples"] if isinstance(x, (int, float))]
-    why = ""
-    if not all(numbers.written):
-        why = "Their number is unknown"
-    elif noun == "outcome" and min(rewards, default=0) < 0:
-        why = "Some rewards are below 0"
-    if (rule == "drop" and not numbers.empty) or (rule == "incorrect" and not why):
-        return
-    title = [f"{reading.table.title}: ", *_missing_in_words(numbers, ids, rule, noun)]
-    if why:
-        remedy = f"{why}: write those that are missing, or 'drop' leaves them out."
-        raise MissingError([*title, f". {remedy}"], [Way({"missing": "drop"})])
-    remedy = "'incorrect' counts them as incorrect, and 'drop' leaves them out"
-    if noun == "outcome" and numbers.means:
-        remedy += ": the mean outcome is {:.4g} or {:.4g}".format(*numbers.means)
-    ways = [Way({"missing": choice}) for choice in CHOICES]
-    raise MissingError([*title, f". {remedy}."], ways)
+    def __init__(
+        self, reading: Reading, lists: Mapping[str, list[list[Any]]], ids: Sequence[Any]
+    ) -> None:
+        self.title, self.ids, self.samples = reading.table.title, ids, lists["samples"]
+        self.noun = "answer" if "written" in lists else "outcome"
+        self.counts = [[1] * len(row) for row in self.samples]
+        if "multiplicities" in lists and not reading.has_lists:
+            self.counts = lists["multiplicities"]
+        self.total = list(map(sum, self.counts))
+        self.missing = [
+            sum(n for x, n in zip(*rows, strict=True) if x is None)
+            for rows in zip(self.samples, self.counts, strict=True)
+        ]
+        pairs = zip(self.total, self.missing, strict=True)
+        self.empty = [question for question, (n, missing) in enumerate(pairs) if n == missing]
 
+    def left_after_drop(self, why: str) -> tuple[list[int], str]:
+        """Return the indices of the questions that have a scored sample, and a note."""
+        kept = sorted({*range(len(self.ids))} - {*self.empty})
+        if not kept:
+            number = sum(self.missing)
+            raise ValueError(
+                f"{self.title} has no sample that is scored: all {number} are missing."
+            )
+        others = sum(self.missing[question] for question in kept)
+        notes = [f"{others} more not scored{why}"] if others else []
+        if empty := [text_of_ids(self.ids[question]) for question in self.empty]:
+            counted = f"{len(empty)} of {len(self.ids)} questions"
+            left = f"{counted} have no sample that is scored, and are left out"
+            warnings.warn(f"{self.title}: {left}: {first_entries(empty, 10)}.", stacklevel=3)
+            notes.append(left)
+        return kept, "; ".join(notes)
 
-def _missing_in_words(
-    numbers: _Numbers, ids: Sequence[Any], rule: str, noun: str
-) -> list[str | Index]:
-    """Return the parts of a clause about the samples that `rule` does not settle.
+    def refuse_undecided(self, rule: str) -> None:
+        """Raise a MissingError that asks how missing samples count, unless `rule` decides it.
 
-    `noun` is what they are. Questions without ids are named by their index.
-    """
+        The rule "incorrect" does not if a question has an empty list, or if outcomes are below 0,
+        so that 0 is no failure. The rule "drop" of a layout does not if it leaves out a question.
+        """
+        why = "" if all(self.samples) else "Their number is unknown"
+        numbers = (x for x in flat(self.samples) if isinstance(x, (int, float)))
+        if not why and self.noun == "outcome" and min(numbers, default=0) < 0:
+            why = "Some rewards are below 0"
+        if self.empty if rule == "drop" else why or rule != "incorrect":
+            raise self._undecided(rule, why)
 
-    def name(index: Any) -> str | Index:
-        key = ids[int(index)]
-        return Index(key) if isinstance(key, int) else text_of_ids(key)
+    def _undecided(self, rule: str, why: str) -> MissingError:
+        """Return the error about what `rule` does not decide; `why` "incorrect" is no answer."""
+        before, key, after = self._in_words(rule)  # questions without ids have an index
+        parts = [
+            f"{self.title}: {before}",
+            Index(key) if isinstance(key, int) else text_of_ids(key),
+        ]
+        if why:
+            remedy = f"{why}: write those that are missing, or 'drop' leaves them out."
+            return MissingError([*parts, f"{after}. {remedy}"], [Way({"missing": "drop"})])
+        remedy = "'incorrect' counts them as incorrect, and 'drop' leaves them out"
+        known = [x for x in flat(self.samples) if x is not None]
+        if self.noun == "outcome" and known and all(isinstance(x, (int, float)) for x in known):
+            means = self._mean_outcome(drops=False), self._mean_outcome(drops=True)
+            remedy += ": the mean outcome is {:.4g} or {:.4g}".format(*means)
+        ways = [Way({"missing": choice}) for choice in CHOICES]
+        return MissingError([*parts, f"{after}. {remedy}."], ways)
 
-    if not all(numbers.written):
-        lacking = name(np.argmin(numbers.written))
-        return ["question ", lacking, " has no sample, and nothing says how many are missing"]
-    if rule == "drop":
-        others = f", and {len(numbers.empty) - 1} more" if len(numbers.empty) > 1 else ""
-        return ["question ", name(numbers.empty[0]), f" has no {noun} that is scored{others}"]
-    counted = f"{sum(numbers.missing)} of {sum(numbers.total)} {noun}s"
-    first = name(np.argmax(numbers.missing > 0))
-    return [f"{counted} are missing, the first of question ", first]
+    def _in_words(self, rule: str) -> tuple[str, Any, str]:
+        """Return what `rule` does not decide: a clause around the id of a question."""
+        if not all(self.samples):
+            after = " has no sample, and nothing says how many are missing"
+            return "question ", self.ids[self.samples.index([])], after
+        if rule == "drop":
+            others = f", and {len(self.empty) - 1} more" if len(self.empty) > 1 else ""
+            return (
+                "question ",
+                self.ids[self.empty[0]],
+                f" has no {self.noun} that is scored{others}",
+            )
+        counted = f"{sum(self.missing)} of {sum(self.total)} {self.noun}s are missing"
+        first = next(question for question, row in enumerate(self.samples) if None in row)
+        return f"{counted}, the first of question ", self.ids[first], ""
+
+    def _mean_outcome(self, drops: bool) -> float:
+        """Return the mean over questions of their mean outcome; missing ones are 0, or left out."""
+        means = []
+        for question, rows in enumerate(zip(self.samples, self.counts, strict=True)):
+            if size := self.total[question] - (self.missing[question] if drops else 0):
+                means.append(sum((x or 0) * n for x, n in zip(*rows, strict=True)) / size)
+        return fmean(means)
 
 
 def text_of_ids(key: Any) -> str:

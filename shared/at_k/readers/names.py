@@ -238,10 +238,7 @@ def last_part(name: str) -> str:
 
 
 def columns_named(columns: Iterable[str], names: Sequence[str]) -> list[str]:
-    """Return the columns that have one of these plain names, in the order of the names.
-
-    Columns such as isCorrect and is_correct have the same plain name, and both are returned.
-    """
+    """Return all columns that have one of these plain names, in the order of the names."""
     by_plain_name: dict[str, list[str]] = {}
     for column in columns:
         by_plain_name.setdefault(plain_name(column), []).append(column)
@@ -249,11 +246,8 @@ def columns_named(columns: Iterable[str], names: Sequence[str]) -> list[str]:
 
 
 def sample_numbers(columns: Mapping[str, Sequence[Any]], used: Iterable[str] = ()) -> list[str]:
-    """Return the names of the columns that number samples, without the columns in `used`.
-
-    `sample`, `rollout`, `run` and a few others number samples only if they hold whole numbers:
-    texts in them are samples or settings.
-    """
+    """Return the columns that number samples, without those in `used`. `sample`, `run` and a few
+    others do only if they hold whole numbers: texts in them are samples or settings."""
     taken = {*used}
     numbering = []
     for name, cells in columns.items():

@@ -56,11 +56,8 @@ def _numbers_of_groups(reading: Reading, size: int) -> list[int]:
 
 
 def _free_key(reading: Reading) -> tuple[str, ...]:
-    """Return the columns that identify questions by the layout or by names, without another role.
-
-    Where outcomes are labels, it may be `item`, or `answer` if no column has samples. Without any,
-    it is `ROW`, if a row of the source has several samples.
-    """
+    """Return the columns that identify questions by the layout or by names, without another role:
+    also `item` or `answer` where outcomes are labels, or else `ROW` if it is there."""
     key = question_columns(reading.table)
     if reading.table.layout is None:
         if reading.options.are_labels and not key:
@@ -72,10 +69,7 @@ def _free_key(reading: Reading) -> tuple[str, ...]:
 
 
 def _rows_by_id(table: Table, key: Sequence[str]) -> dict[Any, list[int]]:
-    """Return the indices of the rows of each question by its id: a text, or a tuple of texts.
-
-    An InputError is raised if an id is missing, or if two differ by spaces only.
-    """
+    """Return the indices of the rows of each id: a text, or a tuple of texts."""
     texts = [list(map(entry_text, table.columns[name])) for name in key]
     for name, entries in zip(key, texts, strict=True):
         for row, text in enumerate(entries):
@@ -139,10 +133,7 @@ def refuse_summaries(reading: Reading) -> None:
 
 
 def _row_of_summary(table: Table, texts: Sequence[str], are_ids: bool) -> int | None:
-    """Return the first row whose text is a subtotal, or a summary that occurs once; or None.
-
-    A summary, such as "Total", is at either end of a file, and only among texts that may be ids.
-    """
+    """Return the first row that is a subtotal, or a summary at either end of a file; or None."""
     files, rows = list(table.columns.get(FILE, [0] * table.size)), range(table.size)
     ends = {*dict(zip(files, rows, strict=True)).values()}
     ends |= {*dict(zip(files[::-1], rows[::-1], strict=True)).values()}
@@ -187,12 +178,9 @@ def refuse_filters(table: Table) -> None:
 
 
 def entries_of_questions(reading: Reading) -> tuple[list[Any], dict[str, Any], str]:
-    """Return the ids of the questions that are scored, their entries by role, and a note.
-
-    The samples of a question are a list. The note has the number of those that were added, missing
-    or cut off.
-    """
-    ids, samples, notes = list(reading.questions), dict(reading.samples), []
+    """Return the ids of the questions that are scored, their entries by role (lists of samples),
+    and a note on samples that were added, missing or cut off."""
+    ids, samples, notes = list(reading.questions), reading.samples, []
     entries: dict[str, Any] = {role: _equal_entries(reading, role) for role in reading.rows}
     kept = list(range(len(ids)))
     if reading.has_lists and reading.several:
@@ -200,16 +188,17 @@ def entries_of_questions(reading: Reading) -> tuple[list[Any], dict[str, Any], s
     if "finish" in samples:
         number = sum(word(reason) in usual.CUT_OFF for reason in samples["finish"])
         notes.append(f"{number} of them cut off by length, counted as incorrect")
-    question_of_row = reading.question_of_row
-    question_of = [question_of_row[row] for row in reading.row_of]
+    lists: dict[str, list[list[Any]]] = {}
+    question_of = reading.question_of_row
+    for role in samples.keys() - {"finish"}:
+        lists[role] = [[] for _ in ids]
+        for row, sample in zip(reading.row_of, samples[role], strict=True):
+            lists[role][question_of[row]].append(sample)
     if samples:
-        samples["samples"], kept, of_missing = settle_missing(reading, question_of, ids)
+        lists["samples"], kept, of_missing = settle_missing(reading, lists, ids)
         notes += filter(None, [of_missing])
-    for role in samples.keys() - {"written", "finish"}:
-        lists: list[list[Any]] = [[] for _ in ids]
-        for question, sample in zip(question_of, samples[role], strict=True):
-            lists[question].append(sample)
-        entries[role] = lists
+    lists.pop("written", None)
+    entries |= lists
     entries = {role: [of_questions[i] for i in kept] for role, of_questions in entries.items()}
     return [ids[i] for i in kept], entries, "; ".join(notes)
 
@@ -247,10 +236,7 @@ def _not_equal(reading: Reading, role: str, one: int, other: int) -> InputError:
 
 
 def identifiers_of(reading: Reading, ids: Sequence[Any]) -> dict[str, list[Any]]:
-    """Return the ids, and the texts of columns that identify the questions too, by name.
-
-    Their entries are equal in all rows of a question, and differ between questions.
-    """
+    """Return the ids, and the texts of columns that identify the questions too, by name."""
     if not reading.key or reading.key == (ROW,):
         return {}
     identifiers = {plain_name(", ".join(reading.key)): [*ids]}
@@ -331,10 +317,8 @@ def are_repeated_runs(names: Sequence[str]) -> bool:
 
 
 def _refuse_copies(reading: Reading) -> None:
-    """Raise a ValueError if a file has all rows of another file.
-
-    Files of ids and outcomes alone need 20 rows or more, because few rows may be equal by chance.
-    """
+    """Raise a ValueError if a file has all rows of another file. Files of ids and outcomes alone
+    need 20 rows or more, because few rows may be equal by chance."""
     table, counts = reading.table, None
     if "multiplicities" in reading.samples and not reading.has_lists:
         counts = reading.columns["counts"]  # how often the sample of a row occurs

@@ -31,10 +31,8 @@ _PARTS_OF_TESTS |= {"func_name"}.union(*_COLUMNS_OF_TESTS)
 
 
 def read_references(table: Table, columns: ColumnsByRole) -> list[Any]:
-    """Return the reference of each row, with the options of its question if a column has them.
-
-    In CSV, lists of acceptable answers are texts, unless answers are lists such as [1, 2].
-    """
+    """Return the reference of each row, with the options of its question if a column has them. In
+    CSV, lists of acceptable answers are texts, unless answers are lists such as [1, 2]."""
     references = table.columns[columns["references"]]
     if table.is_csv:
         samples = columns["predictions"]
@@ -48,10 +46,8 @@ def read_references(table: Table, columns: ColumnsByRole) -> list[Any]:
 
 
 def _with_options(references: Sequence[Any], lists: Sequence[Any]) -> list[Any]:
-    """Return references for `choice`, {"options": .., "answer": ..}, from lists of options.
-
-    An integer answer is an index from 0. A letter stays alone if options are letters themselves.
-    """
+    """Return references for `choice`, {"options": .., "answer": ..}, from lists of options. An
+    integer is an index from 0. A letter stays alone if options are letters themselves."""
     indices = {x for x in references if type(x) is int}
     if indices and min(indices) > 0:
         warnings.warn(
@@ -72,10 +68,8 @@ def _with_options(references: Sequence[Any], lists: Sequence[Any]) -> list[Any]:
 
 
 def with_tests(table: Table) -> Table:
-    """Return the table with a column `TESTS` of dicts, if it has tests for `python_tests`.
-
-    The column `outputs` is removed, because outputs of tests are no samples.
-    """
+    """Return the table with a column `TESTS` of dicts, and without `outputs` (of tests, not of
+    samples), if it has tests for `python_tests`."""
     has_tests = any(needed <= table.columns.keys() for needed in _COLUMNS_OF_TESTS)
     if table.layout or not (has_tests or _has_cases(table)):
         return table
@@ -170,10 +164,7 @@ def _references_of_rows(
 
 
 def _answers_in(file: str, question: str, options: ReadingOptions) -> list[tuple[Any, Any]]:
-    """Return pairs of the id of a question and its reference in a file, or in FILE:COLUMN.
-
-    Ids are in the column `question`, or else in one with a usual name; "" needs none.
-    """
+    """Return pairs of an id, in `question` or a usual column, and its reference in a file."""
     from .sources import load_files, names_in
 
     file, named = _file_and_column(file)

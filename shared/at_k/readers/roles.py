@@ -1,9 +1,7 @@
 """Choose the column of each role in a table: samples, outcomes, references, counts, ids.
 
-The caller names it, or the layout of a tool does, or it has one of the exact names of the role. All
-readings that these allow are listed as a `Way` each, which has the column of each role. If there is
-not exactly one, a `SelectionError` offers them. In a table of counts, n is the number of samples of
-a question, and c or `correct` how many of them are correct.
+The caller names it, or the layout of a tool does, or it has one of the exact names of the role.
+Each reading that these allow is a `Way`. Unless there is one, a `SelectionError` offers them.
 """
 
 from __future__ import annotations
@@ -62,16 +60,11 @@ _ENDS_IN_NUMBER = re.compile(r"[^@]*\d").fullmatch  # without pass@1
 
 _COUNTS = "each row counts the samples of a question"
 _ONE_SAMPLE = "each row is one sample"
-_GOLD = "the column has correct answers"
 _VERDICT = "already graded"
-_OFTEN = "each row is a sample that occurs so often"
 
 
 def columns_of_role(table: Table, role: str) -> list[str]:
-    """Return the names of all columns that may have a role, such as "references".
-
-    The layout of the table names them. Without one, they are the usual names of the role.
-    """
+    """Return the columns that may have a role: those of the layout, or usual names."""
     if table.layout is not None:
         known = table.roles.get(role, ())
         return [known] if isinstance(known, str) else list(known)
@@ -107,28 +100,24 @@ def _options_column(
     if name is not None and not is_checked:
         raise ValueError("options go with references: name the column of references.")
     if name is None and is_checked and options.checker == "choice":
-        usual_name = next(iter(columns_named(table.columns, usual.OPTIONS)), None)
-        cells = table.columns.get(usual_name, ()) if usual_name else ()
-        name = usual_name if any(isinstance(x, (list, dict)) for x in cells) else None
-    return {"options": name} if name is not None else {}
+        for name in columns_named(table.columns, usual.OPTIONS)[:1]:
+            has_options = any(isinstance(x, (list, dict)) for x in table.columns[name])
+            return {"options": name} if has_options else {}
+    return {} if name is None else {"options": name}
 
 
 def _finish_column(
     table: Table, is_checked: bool, name: str | None, options: ReadingOptions
 ) -> dict[str, str]:
-    """Return {"finish": the column that says why responses ended}, or {} without `unfinished`.
-
-    Without that option, warn if responses that are checked were cut off: they may end before the
-    answer.
-    """
+    """Return {"finish": the column that says why responses ended}; warn without `unfinished`."""
     names = [name] if name else columns_named(table.columns, usual.FINISH)
-    if options.unfinished and len(names) != 1:
-        raise SelectionError(
-            f"{len(names) or 'No'} columns have a usual name for why a response ended, such as "
-            f"{usual.FINISH[0]}. {list_columns(table.columns)}",
-            ["finish"],
-        )
     if options.unfinished:
+        if len(names) != 1:
+            raise SelectionError(
+                f"{len(names) or 'No'} columns have a usual name for why a response ended, such as "
+                f"{usual.FINISH[0]}. {list_columns(table.columns)}",
+                ["finish"],
+            )
         return {"finish": names[0]}
     for name in names if is_checked else ():
         number = sum(word(reason) in usual.CUT_OFF for reason in flat(table.columns[name]))
@@ -142,10 +131,7 @@ def _finish_column(
 
 
 def column_per_question(table: Table, role: str, name: str | None) -> str | None:
-    """Return the column of a role of `PER_QUESTION`: `name`, or the first usual one, or None.
-
-    Groups that a layout finds are None if all rows have the same entry, such as one task.
-    """
+    """Return the column of a role of `PER_QUESTION`: `name`, or the first usual one, or None."""
     names = columns_of_role(table, role) if name is None else [name]
     if not names:
         return None
@@ -164,7 +150,7 @@ def choose_columns(table: Table, named: ColumnsByRole, options: ReadingOptions) 
        samples with references.
 
     Otherwise a SelectionError offers the readings. Values never choose between them, but may add
-    one: see `_doubts`. Named columns that exclude each other are a ValueError.
+    one. Named columns that exclude each other are a ValueError.
 
     The roles are "predictions", alone or with "references" or "outcomes"; or "outcomes"; or "n" and
     "correct". Beside samples, "counts" is the column that says how often each occurs. Alone, it is
@@ -175,7 +161,7 @@ def choose_columns(table: Table, named: ColumnsByRole, options: ReadingOptions) 
     if isinstance(counts, str):
         others = table.with_columns({x: y for x, y in table.columns.items() if x != counts})
         rest = {role: name for role, name in named.items() if role != "counts"}
-        return {**choose_columns(others, rest, options), "counts": counts}
+        return _with_frequency(choose_columns(others, rest, options), counts)
     if counts is not None:
         return {"counts": counts}
     if "n" in named or "outcomes" in named:
@@ -184,10 +170,20 @@ def choose_columns(table: Table, named: ColumnsByRole, options: ReadingOptions) 
     samples = plain_name(named.get("predictions", ""))
     if "references" not in named and samples in usual.COLUMN_NAMES["outcomes"]:
         return {"outcomes": named["predictions"]}
-    ways = _ways_to_read(table, named, options)
+    ways = _Candidates(table, named, options).ways()
     if not ways:
         raise _no_samples(table, "references" in named, options.graded_by)
     return dict(require_one_way(table, ways).arguments)
+
+
+def _with_frequency(columns: dict[str, Any], counts: str) -> dict[str, Any]:
+    """Return columns of samples, and `counts`, which says how often each occurs."""
+    if "n" in columns:
+        raise ValueError(
+            f"{counts} says how often a sample occurs, and {columns['n']} counts the samples of a "
+            f"question: leave out counts, or name the samples."
+        )
+    return {**columns, "counts": counts}
 
 
 def _check_exclusive(named: ColumnsByRole) -> None:
@@ -222,11 +218,11 @@ def require_one_way(table: Table, ways: Sequence[Way]) -> Way:
 
 def _are_equal(table: Table, one: Way, other: Way) -> bool:
     """Return whether two ways have the same roles, and equal columns for each of them."""
-    columns = table.columns
-    pairs = [(name, other.arguments.get(role)) for role, name in one.arguments.items()]
-    return one.arguments.keys() == other.arguments.keys() and all(
-        x == y or (x in columns and y in columns and list(columns[x]) == list(columns[y]))
-        for x, y in pairs
+    columns, others = table.columns, other.arguments
+    return one.arguments.keys() == others.keys() and all(
+        x == others[role]
+        or (x in columns and others[role] in columns and [*columns[x]] == [*columns[others[role]]])
+        for role, x in one.arguments.items()
     )
 
 
@@ -278,10 +274,7 @@ def _paths_to_rows(record: Mapping[str, Any], path: str = "") -> Iterator[str]:
 
 
 def _has_rows(name: str, record: Mapping[str, Any]) -> bool:
-    """Return whether an object has two or more lists of rows, or rows that share a column.
-
-    Rows in `_SUMMARIES` are scores of whole runs, unless that column has a usual name.
-    """
+    """Return whether an object has lists of rows, or rows that share a column (not only scores)."""
     rows = [*record.values()]
     if len(rows) < 2 or not is_list_of(rows, dict):
         return len(rows) > 1 and all(is_list_of(x, dict) for x in rows)
@@ -293,171 +286,161 @@ def _has_rows(name: str, record: Mapping[str, Any]) -> bool:
 # --- Readings by name, and doubts about them --------------------------------------------------
 
 
-def _ways_to_read(table: Table, named: ColumnsByRole, options: ReadingOptions) -> list[Way]:
-    """Return the readings that `named`, the layout, or names and values of columns allow, or []."""
-    is_named = "references" in named
-    references = [named["references"]] if is_named else columns_of_role(table, "references")
-    if "predictions" in named:
-        return _checked([named["predictions"]], references)
-    counts, samples, graded = _ways_by_role(table, options)
-    checked = _checked(samples, references)
-    if options.graded_by:
-        return _with_frequencies(table, graded)
-    if is_named or (options.checker and references and checked):
-        return _with_frequencies(table, checked)
-    if table.layout:
-        return counts or graded or checked
-    ways = [*counts, *(checked if references else ()), *graded] or checked
-    return _with_doubts(table, ways, references, named, options)
+class _Candidates:
+    """The columns of a table that may have each role, and the readings that they allow."""
 
+    def __init__(self, table: Table, named: ColumnsByRole, options: ReadingOptions) -> None:
+        self.table, self.named, self.options = table, named, options
+        is_named = "references" in named
+        known = [named["references"]] if is_named else columns_of_role(table, "references")
+        self.references: list[str] = known
+        self.verdicts: list[str] = []
 
-def _ways_by_role(table: Table, options: ReadingOptions) -> tuple[list[Way], list[str], list[Way]]:
-    """Return the readings as counts, the columns of samples, and the readings as outcomes.
+    def ways(self) -> list[Way]:
+        """Return the readings that the caller, the layout, or names and values allow, or []."""
+        table, options = self.table, self.options
+        if "predictions" in self.named:
+            return self._checked([self.named["predictions"]])
+        counts, samples, graded = self._by_role()
+        checked = self._checked(samples)
+        if options.graded_by:
+            return _with_frequencies(table, graded)
+        if "references" in self.named or (options.checker and self.references and checked):
+            return _with_frequencies(table, checked)
+        if table.layout:
+            return counts or graded or checked
+        ways = [*counts, *(checked if self.references else ()), *graded] or checked
+        return self._with_rows_inside(self._with_doubts(ways))
 
-    Columns of counts have no other role. With `correct_at_least`, scores stand in for outcomes.
-    """
-    counts = _count_ways(table)
-    taken = {name for way in counts for name in way.arguments.values()}
-    samples = [x for x in columns_of_role(table, "predictions") if x not in taken]
-    outcomes = [x for x in columns_of_role(table, "outcomes") if x not in taken]
-    if options.correct_at_least is not None:
-        outcomes = outcomes or columns_named(table.columns, usual.SCORES)
-    return counts, samples, [Way({"outcomes": name}) for name in outcomes]
+    def _by_role(self) -> tuple[list[Way], list[str], list[Way]]:
+        """Return the readings as counts, the columns of samples, and the readings as outcomes."""
+        table = self.table
+        counts = _count_ways(table)
+        taken = {name for way in counts for name in way.arguments.values()}  # no other role
+        samples = [x for x in columns_of_role(table, "predictions") if x not in taken]
+        outcomes = [x for x in columns_of_role(table, "outcomes") if x not in taken]
+        if self.options.correct_at_least is not None:
+            outcomes = outcomes or columns_named(table.columns, usual.SCORES)
+        return counts, samples, [Way({"outcomes": name}) for name in outcomes]
 
+    def _checked(self, predictions: Sequence[str]) -> list[Way]:
+        """Return a reading for each column of samples and of references, or without references."""
+        return [
+            Way({"predictions": samples} | ({"references": name} if name else {}))
+            for samples in predictions
+            for name in [x for x in self.references if x != samples] or [""]
+        ]
 
-def _checked(predictions: Sequence[str], references: Sequence[str]) -> list[Way]:
-    """Return a reading for each column of samples and each other one of references, or without."""
-    return [
-        Way({"predictions": samples} | ({"references": name} if name else {}))
-        for samples in predictions
-        for name in [x for x in references if x != samples] or [""]
-    ]
+    def _with_doubts(self, ways: list[Way]) -> list[Way]:
+        """Return the `ways` to read a table without a layout, and those that its values add."""
+        options = self.options
+        roles = {"questions": options.questions, "pool": options.pool, "where": [*options.where]}
+        used = {*self.references, *(name for _, name in pairs_of({**self.named, **roles}))}
+        self.verdicts = self._verdicts(used.union(*(way.arguments.values() for way in ways)))
+        if not any("n" in way.arguments for way in ways):
+            ways = [*_complements(self.table), *_with_frequencies(self.table, ways)]
+        doubts = [doubt for way in ways for doubt in self._doubts(way)]
+        if doubts:  # samples alone need references
+            needed = Way({"references": None}, "samples to be checked")
+            ways = [needed if [*way.arguments] == ["predictions"] else way for way in ways]
+        return [*ways, *doubts]
 
+    def _with_rows_inside(self, ways: list[Way]) -> list[Way]:
+        """Return the `ways` and those to rows inside of one object, or else those of scores."""
+        inside = _ways_inside(self.table)
+        paths = {way.arguments["records"] for way in inside}
+        ways = [way for way in ways if paths.isdisjoint(way.arguments.values())]
+        if not (ways or inside):
+            return self._ways_of_scores(columns_named(self.table.columns, usual.SCORES)[:1])
+        return [*inside, *ways] if ways else []
 
-def _with_doubts(
-    table: Table,
-    ways: list[Way],
-    references: Sequence[str],
-    named: ColumnsByRole,
-    options: ReadingOptions,
-) -> list[Way]:
-    """Return the `ways` to read a table without a layout, and the readings that its values add."""
-    roles = {"questions": options.questions, "pool": options.pool, "where": [*options.where]}
-    used = {*references, *(name for _, name in pairs_of({**named, **roles}))}
-    used |= {name for way in ways for name in way.arguments.values()}
-    verdicts = _verdicts(table, used)
-    if not any("n" in way.arguments for way in ways):
-        ways = [*_complements(table), *_with_frequencies(table, ways)]
-    doubts = [_doubts(table, way, references, verdicts, options) for way in ways]
-    if any(doubts):  # samples alone need references
-        needed = Way({"references": None}, "samples to be checked")
-        ways = [needed if [*way.arguments] == ["predictions"] else way for way in ways]
-    return _with_rows_inside(table, [*ways, *itertools.chain(*doubts)])
+    def _doubts(self, way: Way) -> list[Way]:
+        """Return the readings that values allow beside one: n and `correct` may be of the tests of
+        a sample, outcomes may be correct answers or other verdicts, and answers may be outcomes."""
+        columns = way.arguments
+        if "n" in columns:
+            return self._one_sample(columns["n"], columns["correct"])
+        if "outcomes" in columns:
+            return [*self._gold_answers(columns["outcomes"]), *self._rivals(columns["outcomes"])]
+        if "references" in columns or "predictions" not in columns:
+            return [Way({"outcomes": name}, _VERDICT) for name in self.verdicts]
+        samples = columns["predictions"]
+        if self.verdicts:
+            return self._ways_of_scores([*self.verdicts, samples])
+        is_single = plain_name(samples) in usual.SINGLE and not self.options.has_labels
+        are_numbers = any(isinstance(x, (int, float)) for x in self.table.columns[samples])
+        return [Way({"outcomes": samples}, _VERDICT)] if is_single and are_numbers else []
 
+    def _ways_of_scores(self, names: Sequence[str]) -> list[Way]:
+        """Return the readings of scores as outcomes, or by the least correct one (no grades)."""
+        ways = [Way({"outcomes": name}) for name in names]
+        cells = (column_at(self.table.columns, names[0]) or ()) if names else ()
+        if names and not any(isinstance(as_outcome(x), str) for x in flat(as_lists(cells))):
+            ways.insert(0, Way({"correct_at_least": ".."}, "the least score of a correct sample"))
+        return ways
 
-def _with_rows_inside(table: Table, ways: Sequence[Way]) -> list[Way]:
-    """Return the `ways` to read a table, beside those to the rows inside of one object of JSON.
+    def _verdicts(self, used: Collection[str]) -> list[str]:
+        """Return the columns that may have outcomes by name and entries, except those in `used`."""
+        verdicts = []
+        for name, cells in nested_columns(self.table).items():
+            if is_verdict(name) and name not in used:
+                are_outcomes = [is_outcome(x) for x in flat(cells) if as_outcome(x) is not None]
+                is_exact = plain_name(name) in usual.VERDICTS
+                if any(are_outcomes) and (is_exact or all(are_outcomes)):
+                    verdicts.append(name)
+        return verdicts
 
-    Without any way to its samples, scores may be read as outcomes if there are no rows inside.
-    """
-    inside = _ways_inside(table)
-    paths = {path for way in inside for path in way.arguments.values()}
-    ways = [way for way in ways if paths.isdisjoint(way.arguments.values())]
-    if not (ways or inside):
-        return _ways_of_scores(table, columns_named(table.columns, usual.SCORES)[:1])
-    return [*inside, *ways] if ways else []
+    def _rivals(self, outcome: str) -> list[Way]:
+        """Return the readings of columns of verdicts that differ from `outcome` in some row. Unless
+        its name is in `VERDICTS`, both columns have nothing but 0, 1 or missing entries."""
+        columns = nested_columns(self.table)
+        outcomes = list(map(as_outcome, flat(self.table.columns[outcome])))
+        rivals = []
+        for name in self.verdicts:
+            others = list(map(as_outcome, flat(columns[name])))
+            are_binary = all(x in (0, 1, None) for x in (*outcomes, *others))
+            pairs = [pair for pair in zip(outcomes, others, strict=False) if None not in pair]
+            differ = len(outcomes) != len(others) or any(x != y for x, y in pairs)
+            if differ and (are_binary or plain_name(name) in usual.VERDICTS):
+                rivals.append(Way({"outcomes": name}, f"differs from {shown_name(outcome)}"))
+        return rivals
 
+    def _gold_answers(self, outcome: str) -> list[Way]:
+        """Return the readings in which `outcome` has the correct answers to a column of samples.
+        These are from 0 to 1 (0, yes, 0.5), unless it is named "correct" or "outcome" and has no
+        bools alone."""
+        columns = self.table.columns
+        answers = columns_named(columns, usual.ANSWERS)
+        entries = [x for x in flat(columns[outcome]) if x is not None]
+        may_be_texts = plain_name(outcome) in ("correct", "outcome") and not all(
+            isinstance(x, bool) for x in entries
+        )
+        return [
+            Way({"predictions": name, "references": outcome}, "the column has correct answers")
+            for name in (answers if {*self.references} <= {*answers} else ())
+            if name != outcome and has_lists(columns[outcome]) == has_lists(columns[name])
+            if may_be_texts or _are_shares(columns[name])
+        ]
 
-def _doubts(
-    table: Table,
-    way: Way,
-    references: Sequence[str],
-    verdicts: Sequence[str],
-    options: ReadingOptions,
-) -> list[Way]:
-    """Return the readings of a table that its values allow beside one reading `way`.
-
-    n and `correct` may be of the tests of one sample. Outcomes may be correct answers, or be in one
-    of the columns `verdicts` instead. Answers without references may be outcomes.
-    """
-    arguments = way.arguments
-    if "n" in arguments:
-        return _one_sample(table, arguments["n"], arguments["correct"], options)
-    if "outcomes" in arguments:
-        outcome = arguments["outcomes"]
-        return [*_gold_answers(table, outcome, references), *_rivals(table, outcome, verdicts)]
-    if "references" in arguments or "predictions" not in arguments:
-        return [Way({"outcomes": name}, _VERDICT) for name in verdicts]
-    samples = arguments["predictions"]
-    if verdicts:
-        return _ways_of_scores(table, [*verdicts, samples])
-    is_single = plain_name(samples) in usual.SINGLE and not options.has_labels
-    are_numbers = any(isinstance(x, (int, float)) for x in table.columns[samples])
-    return [Way({"outcomes": samples}, _VERDICT)] if is_single and are_numbers else []
-
-
-def _ways_of_scores(table: Table, names: Sequence[str]) -> list[Way]:
-    """Return the readings of columns of scores as outcomes, or by the least correct score; or [].
-
-    Grades such as A and B in the first column have no least correct one.
-    """
-    ways = [Way({"outcomes": name}) for name in names]
-    cells = (column_at(table.columns, names[0]) or ()) if names else ()
-    if names and not any(isinstance(as_outcome(x), str) for x in flat(as_lists(cells))):
-        ways.insert(0, Way({"correct_at_least": ".."}, "the least score of a correct sample"))
-    return ways
-
-
-def _verdicts(table: Table, used: Collection[str]) -> list[str]:
-    """Return the columns, except those in `used`, that may have outcomes by name and entries.
-
-    If the name is not in `VERDICTS`, as judge_score, all entries have to be outcomes or missing.
-    """
-    verdicts = []
-    for name, cells in nested_columns(table).items():
-        if is_verdict(name) and name not in used:
-            are_outcomes = [is_outcome(x) for x in flat(cells) if as_outcome(x) is not None]
-            is_exact = plain_name(name) in usual.VERDICTS
-            if any(are_outcomes) and (is_exact or all(are_outcomes)):
-                verdicts.append(name)
-    return verdicts
-
-
-def _rivals(table: Table, outcome: str, verdicts: Sequence[str]) -> list[Way]:
-    """Return the readings of columns in `verdicts` that differ from `outcome` in some row.
-
-    Unless its name is in `VERDICTS`, both columns have to have nothing but 0, 1 or missing entries.
-    """
-    columns = nested_columns(table)
-    outcomes = list(map(as_outcome, flat(table.columns[outcome])))
-    rivals = []
-    for name in verdicts:
-        others = list(map(as_outcome, flat(columns[name])))
-        are_binary = all(x in (0, 1, None) for x in (*outcomes, *others))
-        pairs = [pair for pair in zip(outcomes, others, strict=False) if None not in pair]
-        differ = len(outcomes) != len(others) or any(x != y for x, y in pairs)
-        if differ and (are_binary or plain_name(name) in usual.VERDICTS):
-            rivals.append(Way({"outcomes": name}, f"differs from {shown_name(outcome)}"))
-    return rivals
-
-
-def _gold_answers(table: Table, outcome: str, references: Sequence[str]) -> list[Way]:
-    """Return the readings in which `outcome` has the correct answers, beside a column of samples.
-
-    These have to be outcomes from 0 to 1 (0, yes, 0.5), unless `outcome` is named "correct" or
-    "outcome" and has an entry that is no bool.
-    """
-    answers = columns_named(table.columns, usual.ANSWERS)
-    cells = table.columns[outcome]
-    may_be_texts = plain_name(outcome) in ("correct", "outcome") and not all(
-        isinstance(x, bool) for x in flat(cells) if x is not None
-    )
-    return [
-        Way({"predictions": name, "references": outcome}, _GOLD)
-        for name in (answers if {*references} <= {*answers} else ())
-        if name != outcome and has_lists(cells) == has_lists(table.columns[name])
-        if may_be_texts or _are_shares(table.columns[name])
-    ]
+    def _one_sample(self, n: str, correct: str) -> list[Way]:
+        """Return the reading of a row as one sample; [] if n and `correct` are clearly counts. They
+        may count its tests (total, passed), or n the requested samples, which each sample
+        repeats."""
+        sizes, counts = ({*whole_numbers(self.table, name)} for name in (n, correct))
+        key = self.options.questions or question_columns(self.table)
+        is_repeated = bool(key) and not is_unique(self.table, *key, FILE)
+        if (plain_name(n), plain_name(correct)) == ("total", "passed"):
+            is_clear = False
+        elif counts <= {0, 1}:
+            is_outcome_name = plain_name(correct) in usual.COLUMN_NAMES["outcomes"]
+            is_clear = not is_outcome_name or not (is_repeated or 0 in sizes or len(sizes) > 1)
+        else:
+            is_clear = not is_repeated or plain_name(n) in ("n", "n_samples", "num_samples")
+        if is_clear:
+            return []
+        if counts <= {0, 1}:
+            return [Way({"outcomes": correct}, _ONE_SAMPLE)]
+        return [Way({"outcomes": None}, f"{_ONE_SAMPLE}, and another column has its outcome")]
 
 
 def _are_shares(cells: Sequence[Any]) -> bool:
@@ -470,11 +453,8 @@ def _are_shares(cells: Sequence[Any]) -> bool:
 
 
 def question_columns(table: Table) -> tuple[str, ...]:
-    """Return the columns that identify the questions if the caller names none; () if none does.
-
-    The layout names them. Otherwise it is one column: an id, or else an index, or else a text. A
-    SelectionError is raised if two ids give different questions, or an id may identify samples.
-    """
+    """Return the columns that identify the questions: those of the layout, or one id, index or
+    text; () if there is none. A SelectionError is raised if ids differ, or may identify samples."""
     if table.layout is not None:
         return tuple(columns_of_role(table, "questions"))
     ids = columns_named(table.columns, usual.IDS) or columns_named(table.columns, usual.INDICES)
@@ -487,10 +467,7 @@ def question_columns(table: Table) -> tuple[str, ...]:
 
 
 def _refuse_other_ids(table: Table, first: str, *others: str) -> None:
-    """Raise a SelectionError if one of the other columns of ids gives other questions than `first`.
-
-    Beside question_id and the like, an `id` that differs in all rows identifies rows.
-    """
+    """Raise a SelectionError if another column of ids gives other questions than `first`."""
     is_specific = plain_name(first) in ("question_id", "problem_id", "qid")
     for other in others:
         if is_specific and plain_name(other) in ("id", "_id") and is_unique(table, other):
@@ -549,48 +526,24 @@ def count_column(table: Table, name: str) -> list[int]:
 
 
 def _count_ways(table: Table) -> list[Way]:
-    """Return the readings of two columns of whole numbers as n and `correct`.
-
-    An InputError is raised if an entry is no whole number, but the other column, or thousands that
-    are separated, say that the columns are counts.
-    """
+    """Return the readings of two columns of whole numbers as n and `correct`; an InputError if one
+    column, or separated thousands, says that they are counts, and an entry is no whole number."""
     ways = []
     for n, correct in itertools.product(*(columns_of_role(table, x) for x in ("n", "correct"))):
+        if n == correct:
+            continue
         sizes, counts = ({*whole_numbers(table, name)} for name in (n, correct))
-        if n != correct and None not in sizes | counts:
+        if None not in sizes | counts:
             ways.append(Way({"n": n, "correct": correct}, _COUNTS))
-        elif n != correct and plain_name(n) not in usual.COLUMN_NAMES["predictions"]:
-            has_sizes = sizes != {None} or any(
-                map(_THOUSANDS.fullmatch, map(str, table.columns[n]))
-            )
-            is_outcome_name = plain_name(correct) in usual.COLUMN_NAMES["outcomes"]
-            if has_sizes and not (is_outcome_name and counts == {None}):
-                count_column(table, n)
-                count_column(table, correct)
+            continue
+        has_thousands = any(map(_THOUSANDS.fullmatch, map(str, table.columns[n])))
+        are_sizes = has_thousands or sizes != {None}
+        are_samples = plain_name(n) in usual.COLUMN_NAMES["predictions"]
+        are_outcomes = counts == {None} and plain_name(correct) in usual.COLUMN_NAMES["outcomes"]
+        if are_sizes and not are_samples and not are_outcomes:
+            count_column(table, n)
+            count_column(table, correct)
     return ways
-
-
-def _one_sample(table: Table, n: str, correct: str, options: ReadingOptions) -> list[Way]:
-    """Return the reading of a row as one sample in a list; [] if n and `correct` are clear counts.
-
-    They are unclear if they may count the tests of a sample (total and passed), or if n may be the
-    number of requested samples, which each sample of a question repeats.
-    """
-    sizes, counts = ({*whole_numbers(table, name)} for name in (n, correct))
-    key = options.questions or question_columns(table)
-    is_repeated = bool(key) and not is_unique(table, *key, FILE)
-    if (plain_name(n), plain_name(correct)) == ("total", "passed"):
-        is_clear = False
-    elif counts <= {0, 1}:
-        is_outcome_name = plain_name(correct) in usual.COLUMN_NAMES["outcomes"]
-        is_clear = not is_outcome_name or not (is_repeated or 0 in sizes or len(sizes) > 1)
-    else:
-        is_clear = not is_repeated or plain_name(n) in ("n", "n_samples", "num_samples")
-    if is_clear:
-        return []
-    if counts <= {0, 1}:
-        return [Way({"outcomes": correct}, _ONE_SAMPLE)]
-    return [Way({"outcomes": None}, f"{_ONE_SAMPLE}, and another column has its outcome")]
 
 
 def _complements(table: Table) -> list[Way]:
@@ -610,11 +563,9 @@ def _complements(table: Table) -> list[Way]:
 
 
 def _with_frequencies(table: Table, ways: Sequence[Way]) -> list[Way]:
-    """Return the ways, or others if a column such as `count` may say how many samples a row has.
-
-    Then a row has the counts of a question, or is one sample and how often it occurs, as after a
-    GROUP BY (if no question has the same sample in two rows), or is one sample.
-    """
+    """Return the ways, or others if a column such as `count` may say how many samples a row has:
+    the counts of a question, one sample and how often it occurs (as after a GROUP BY), or one
+    sample."""
     names = [x for x in table.columns if not table.layout and _FREQUENCY.fullmatch(plain_name(x))]
     others = []
     for name, way in itertools.product(names, ways):
@@ -626,7 +577,9 @@ def _with_frequencies(table: Table, ways: Sequence[Way]) -> list[Way]:
             others.append(Way({"n": name, "correct": sample}, _COUNTS))
         is_grouped = len(numbers) > 1 and None not in numbers
         if is_grouped and is_unique(table, *question_columns(table), FILE, sample):
-            others.append(Way({"counts": name, **way.arguments}, _OFTEN))
+            others.append(
+                Way({"counts": name, **way.arguments}, "each row is a sample that occurs so often")
+            )
     if not others:
         return list(ways)
     return [*others, *(way._replace(meaning=_ONE_SAMPLE) for way in ways)]
@@ -638,10 +591,7 @@ def _may_be_counts(table: Table, n: str, correct: str) -> bool:
     if key and not is_unique(table, *key, FILE):
         return False
     numbers = whole_numbers(table, n), whole_numbers(table, correct)
-    for cell, size, count in zip(table.columns[correct], *numbers, strict=True):
-        if count is None:
-            if entry_text(cell):
-                return False
-        elif size is not None and not 0 <= count <= size:
-            return False
-    return True
+    return all(
+        not entry_text(cell) if count is None else size is None or 0 <= count <= size
+        for cell, size, count in zip(table.columns[correct], *numbers, strict=True)
+    )

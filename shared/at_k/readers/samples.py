@@ -146,26 +146,20 @@ def read_samples(table: Table, columns: Mapping[str, Any], options: ReadingOptio
         reading.samples[role] = _numbers(reading, role)
     _read_outcomes_and_answers(reading)
     _leave_out_missing(reading)
-    _read_grades_of_log(reading, table)
+    if table.layout and "references" in columns:
+        _read_grades_of_log(reading, table)
     return reading
 
 
 def _read_grades_of_log(reading: Reading, table: Table) -> None:
-    """Read the outcomes of answers in a log, which are checked again, if it has one of each.
-
-    `table` is that of the log, before rows or lists of it were split.
-    """
-    if table.layout and "references" in reading.columns and len(reading.row_of) == table.size:
-        graded = columns_of_role(table, "outcomes")
-        if len(graded) == 1:
-            reading.samples["grades"] = as_outcomes(table.columns[graded[0]])
+    """Read the outcomes of answers that are checked again, if the log `table` has one of each."""
+    graded = columns_of_role(table, "outcomes")
+    if len(graded) == 1 and len(reading.row_of) == table.size:
+        reading.samples["grades"] = as_outcomes(table.columns[graded[0]])
 
 
 def _read_rows(reading: Reading) -> None:
-    """Read the entries of the roles that have one in each row, with None for empty cells of CSV.
-
-    Texts of weights are converted to numbers, and texts of lists (R0) to lists.
-    """
+    """Read the roles that have an entry in each row; empty cells of CSV are None."""
     table, columns = reading.table, reading.columns
     if "references" in columns:
         reading.rows["references"] = read_references(table, columns)
@@ -180,14 +174,19 @@ def _read_rows(reading: Reading) -> None:
 
 
 def _parse_lists(reading: Reading, name: str) -> None:
-    """Replace texts by lists in the table, if the column `name` has lists of samples in texts.
-
-    Texts stay in a column with one answer by its name, and if a question has several rows.
-    """
+    """Replace texts by lists in the table, if the column `name` has lists of samples in texts. They
+    stay in a column with one answer by its name, and if a question has several rows."""
     table = reading.table
     lists = _lists_in(table.columns[name])
     if lists and "predictions" in reading.columns and plain_name(name) in usual.SINGLE:
-        _refuse_lists_as_answers(reading, name, lists)
+        if _are_samples(reading, lists):
+            row = next(i for i, x in enumerate(lists) if x)
+            raise InputError(
+                *table.row_place(row),
+                f": {name} is {short(table.columns[name][row])}, a list in a text, but {name} "
+                f"holds one answer by its name. If the lists are the samples of questions, name "
+                f"the column {name}s, or write JSON Lines with lists.",
+            )
     elif lists and is_unique(table, *reading.options.questions):
         if None in lists:
             row = lists.index(None)
@@ -201,10 +200,7 @@ def _parse_lists(reading: Reading, name: str) -> None:
 
 
 def _lists_in(samples: Sequence[Any]) -> list[list[Any] | None]:
-    """Return the list in each text, None for a text without one, and [] for an empty cell.
-
-    Return [] if samples are no texts or all empty, or if no list has entries and a text lacks "[".
-    """
+    """Return the list (or None) in each text, [] for an empty cell; or [] if there are none."""
     texts = list(filter(None, samples))
     if not texts or not all(isinstance(x, (str, type(None))) for x in samples):
         return []
@@ -212,27 +208,15 @@ def _lists_in(samples: Sequence[Any]) -> list[list[Any] | None]:
     return lists if any(lists) or all(x.startswith("[") for x in texts) else []
 
 
-def _refuse_lists_as_answers(
-    reading: Reading, name: str, lists: Sequence[list[Any] | None]
-) -> None:
-    """Raise an InputError if the `lists` in the texts of a column of single answers are samples.
-
-    They are answers if one has no list, none has two entries, or a reference is a list.
-    """
+def _are_samples(reading: Reading, lists: Sequence[list[Any] | None]) -> bool:
+    """Return whether lists in the texts of a column of single answers are samples: not if one has
+    no list, none has two entries, a reference is a list, or a question has several rows."""
     table, options, references = reading.table, reading.options, reading.columns.get("references")
     if None in lists or max(len(x or ()) for x in lists) < 2 or table.layout or options.group_size:
-        return
+        return False
     if references and any(isinstance(x, list) or parse_list(x) for x in table.columns[references]):
-        return
-    if not is_unique(table, *(options.questions or question_columns(table))):
-        return
-    row = next(i for i, x in enumerate(lists) if x)
-    raise InputError(
-        *table.row_place(row),
-        f": {name} is {short(table.columns[name][row])}, a list in a text, but {name} holds one "
-        f"answer by its name. If the lists are the samples of questions, name the column {name}s, "
-        f"or write JSON Lines with lists.",
-    )
+        return False
+    return is_unique(table, *(options.questions or question_columns(table)))
 
 
 _OF_QUESTION = {"options", "choices", "tests", "test_list", "inputs", "outputs"}
@@ -251,9 +235,9 @@ def _make_a_row_of_each_sample(reading: Reading) -> None:
     sizes = _sizes(table.columns[of_samples[0]])
     if table.layout or 0 in sizes:
         return
-    fixed = {columns.get("references"), columns.get("R0"), *usual.QUESTION_TEXTS, *_OF_QUESTION}
     _refuse_other_sizes(table, of_samples[0], columns.get("references"))
-    every = table.columns | _lists_of_objects(table, of_samples[0])
+    every = table.columns | _outer_columns(table, of_samples[0])
+    fixed = {columns.get("references"), columns.get("R0"), *usual.QUESTION_TEXTS, *_OF_QUESTION}
     lists = {name: x for name, x in every.items() if name not in fixed and _sizes(x) == sizes}
     if {*of_samples} < lists.keys():
         taken = table.taken([row for row, size in enumerate(sizes) for _ in range(size)])
@@ -262,13 +246,11 @@ def _make_a_row_of_each_sample(reading: Reading) -> None:
         reading.table = taken.with_columns({**rows, ROW: taken.row_numbers()})
 
 
-def _lists_of_objects(table: Table, path: str) -> Columns:
-    """Return the columns with lists that a dotted path goes through, such as `a` for "a.text"."""
-    lists: Columns = {}
-    while path := path.rpartition(".")[0]:
-        if (column := column_at(table.columns, path)) and any(_sizes(column)):
-            lists[path] = column
-    return lists
+def _outer_columns(table: Table, path: str) -> Columns:
+    """Return the columns that a dotted path goes through, such as `a` for "a.text"."""
+    parts = path.split(".")
+    outer = (".".join(parts[:i]) for i in range(1, len(parts)))
+    return {name: column_at(table.columns, name) or () for name in outer}
 
 
 def _sizes(column: Sequence[Any]) -> list[int]:
@@ -277,10 +259,8 @@ def _sizes(column: Sequence[Any]) -> list[int]:
 
 
 def _refuse_other_sizes(table: Table, samples: str, references: str | None) -> None:
-    """Raise an InputError if a column has a list as long as that of `samples` in some rows only.
-
-    The column belongs to samples by its name, and has no references.
-    """
+    """Raise an InputError if a column of samples by its name, without references, has a list as
+    long as that of `samples` in some rows only."""
     expected = _sizes(table.columns[samples])
     of_samples = usual.OF_SAMPLE - {*usual.COLUMN_NAMES["references"]}
     for name in (x for x in table.columns if x != references and last_part(x) in of_samples):
@@ -291,11 +271,8 @@ def _refuse_other_sizes(table: Table, samples: str, references: str | None) -> N
 
 
 def _make_an_entry_of_each_sample(reading: Reading, names: Mapping[str, str]) -> None:
-    """Read the entries in the columns `names` by role, one per sample, and the row of each sample.
-
-    If the first entry of "samples" is a list, the others are lists too, or null for no samples.
-    Then those of other roles are lists of the same length, or null for a list of nulls.
-    """
+    """Read the columns `names` by role, with an entry for each sample, and the row of each sample.
+    If one of "samples" is a list, all are lists of one length in a row, or null."""
     table, cells = reading.table, reading.table.columns[names["samples"]]
     reading.has_lists = any(isinstance(x, list) for x in cells)
     if not reading.has_lists:
@@ -321,10 +298,12 @@ def _refuse_single_samples(table: Table, name: str) -> None:
     others = [row for row, x in enumerate(cells) if x is not None and not isinstance(x, list)]
     if others:
         first = next(row for row, x in enumerate(cells) if isinstance(x, list))
-        problem = f": {shown_name(name)} is {short(cells[others[0]])}, and that of row "
-        remedy = " is a list. Write a list in each row, with null for each sample that is missing."
-        number = Index(table.row_numbers()[first])
-        raise InputError(*table.row_place(others[0]), problem, number, remedy)
+        raise InputError(
+            *table.row_place(others[0]),
+            f": {shown_name(name)} is {short(cells[others[0]])}, and that of row ",
+            Index(table.row_numbers()[first]),
+            " is a list. Write a list in each row, with null for each sample that is missing.",
+        )
 
 
 def _other_size(table: Table, row: int, name: str, samples: str) -> InputError:
@@ -353,10 +332,7 @@ def _read_outcomes_and_answers(reading: Reading) -> None:
 
 
 def _leave_out_missing(reading: Reading) -> None:
-    """Replace samples that failed or have no verdict by None, and those cut off by incorrect ones.
-
-    Samples that were cut off are looked for only if the caller says how they count.
-    """
+    """Replace samples that failed or lack a verdict by None, and those cut off by wrong ones."""
     samples = reading.samples
     result = samples["samples"]
     # A column such as status may say so also if it has the groups.
@@ -392,11 +368,8 @@ def _refuse_objects(table: Table, cells: Sequence[Any], role: str, name: str) ->
     """Raise a SelectionError if the column `name` has objects: a field has to be named."""
     objects = [x for x in cells if isinstance(x, dict)]
     if objects and table.is_object and table.size == 1:
-        raise SelectionError(
-            f"The {role} in {shown_name(name)} are objects inside of one object: if each is a row, "
-            f"say so.",
-            [Way({"records": name})],
-        )
+        problem = f"The {role} in {shown_name(name)} are objects inside of one object"
+        raise SelectionError(f"{problem}: if each is a row, say so.", [Way({"records": name})])
     if objects:
         fields = nested_columns(Table({name: objects}))
         names = [x for x, y in fields.items() if not has_lists(y)] or list(fields)
@@ -427,19 +400,16 @@ def _graded(outcomes: Sequence[Any], correct_values: Collection[Any]) -> list[bo
 def _at_least(scores: Sequence[Any], least: float, name: str) -> list[bool | None]:
     """Return whether each score is at least `least`, and None for missing scores."""
     known = [x for x in scores if x is not None]
-    for score in known:
-        if not isinstance(score, (int, float)) or not math.isfinite(score):
-            raise ValueError(
-                f"{name} has the score {short(score)}: correct_at_least is for numbers."
-            )
+    for x in known:
+        if not isinstance(x, (int, float)) or not math.isfinite(x):
+            raise ValueError(f"{name} has the score {short(x)}: correct_at_least is for numbers.")
     most = max(known, default=least)
-    scale, problem = f"{name} has scores up to {most:g}, and correct_at_least is {least:g}", ""
+    scale = f"{name} has scores up to {most:g}, and correct_at_least is {least:g}"
     if most <= 1 < least:
-        problem = "no sample is correct. For scores from 0 to 1, give a number between them"
+        remedy = "For scores from 0 to 1, give a number between them."
+        warnings.warn(f"{scale}: no sample is correct. {remedy}", stacklevel=2)
     elif 0 < least < 1 < most:
-        problem = "a score of 1 counts as correct"
-    if problem:
-        warnings.warn(f"{scale}: {problem}.", stacklevel=2)
+        warnings.warn(f"{scale}: a score of 1 counts as correct.", stacklevel=2)
     return [None if score is None else score >= least for score in scores]
 
 
@@ -465,8 +435,8 @@ def _counts(reading: Reading) -> list[tuple[int, ...]]:
             f"{graded_by} is for outcomes, and {table.title} has counts: add up those of the "
             f"correct samples of each question, and name n and correct."
         )
-    if others := [role for role in usual.PER_SAMPLE if role in columns]:
-        raise ValueError(f"{others[0]} go with samples, and {table.title} has counts.")
+    for role in columns.keys() & {*usual.PER_SAMPLE}:
+        raise ValueError(f"{role} go with samples, and {table.title} has counts.")
     counts = columns.get("counts")
     names = [columns["n"], columns["correct"]] if counts is None else list(counts.values())
     rows = list(zip(*(count_column(table, name) for name in names), strict=True))

@@ -1,8 +1,6 @@
 """Refuse rows of a question that have different settings, such as prompts, or the same sample.
 
-A column without a role is a setting by its name, or by how its values occur (`is_setting`): each
-question has every value equally often, as in a crossed design, or equal values meet within a
-question so rarely that chance does not explain it.
+A column without a role is a setting by its name, or by how its values occur: see `is_setting`.
 """
 
 from __future__ import annotations
@@ -31,8 +29,7 @@ _PART = re.compile(r"(?<![a-z])(part|shard|chunk|rank|worker)[-_. ]?\d", re.IGNO
 
 def refuse_settings(reading: Reading) -> None:
     """Raise a SelectionError if the samples of a question, or all rows, mix settings or models."""
-    several = reading.several
-    columns = _scalar_columns(reading)
+    several, columns = reading.several, _free_columns(reading)
     settings = [
         name
         for name, texts in columns.items()
@@ -42,9 +39,9 @@ def refuse_settings(reading: Reading) -> None:
         settings += _settings_by_values(columns, settings, reading)
     if settings:
         raise _mixed_settings(reading, settings, columns[settings[0]])
+    scored = [row for rows in reading.questions.values() for row in rows]
     for name, texts in columns.items() if reading.table.layout is None else ():
-        rows = itertools.chain(*reading.questions.values())
-        models = list(dict.fromkeys(texts[row] for row in rows if texts[row]))
+        models = list(dict.fromkeys(texts[row] for row in scored if texts[row]))
         if last_part(name) in usual.MODELS and len(models) > 1:
             raise SelectionError(
                 f"The rows of {reading.table.title} have different values of {shown_name(name)}: "
@@ -57,33 +54,27 @@ def refuse_settings(reading: Reading) -> None:
             )
 
 
-def _scalar_columns(reading: Reading) -> dict[str, list[str]]:
-    """Return the texts of the columns that may be settings, by name: those without lists or a role.
-
-    If each question has one row, only columns of models are returned.
-    """
-    table = reading.table
+def _free_columns(reading: Reading) -> dict[str, list[str]]:
+    """Return the texts of columns without lists or a role, which may be settings, by name. If each
+    question has one row, only columns of models are returned."""
+    table, has_several = reading.table, bool(reading.several)
     taken = {*reading.key, *reading.used, *reading.options.pool}
-    has_several = bool(reading.several)
     columns = {}
     for name, cells in nested_columns(table).items():
+        part = last_part(name)
         # Where outcomes are labels, a sample is a statement of an answer.
-        is_criterion = reading.options.has_labels and last_part(name) in usual.CRITERIA
-        is_searched = has_several or last_part(name) in usual.MODELS
+        is_criterion = reading.options.has_labels and part in usual.CRITERIA
         is_known = table.layout is None or name in table.columns
-        is_free = is_known and is_searched and not is_criterion and name not in taken
-        if is_free and not any(isinstance(x, list) for x in cells):
+        is_free = is_known and not is_criterion and name not in taken
+        is_searched = is_free and (has_several or part in usual.MODELS)
+        if is_searched and not any(isinstance(x, list) for x in cells):
             columns[name] = list(map(entry_text, cells))
     return columns
 
 
 def _is_setting_by_name(name: str, texts: Sequence[str], reading: Reading) -> bool:
-    """Return whether a column has to be equal in all samples of a question by its name.
-
-    Such names are those of settings, of ids, and of texts of the question; in files of a known tool
-    only those of settings and of its references. A field such as `usage.prompt` is no text, but may
-    be a number of tokens. Numbers of samples, such as `run`, and ids of rows are no settings.
-    """
+    """Return whether a column has a name of settings, ids or texts of the question, so that it has
+    to be equal in all samples of a question; with a layout, of settings and references only."""
     table, part = reading.table, last_part(name)
     is_id = part in (*usual.IDS, *usual.INDICES)
     if part in usual.SAMPLE_NUMBERS and sample_numbers({name: texts}):
@@ -94,7 +85,7 @@ def _is_setting_by_name(name: str, texts: Sequence[str], reading: Reading) -> bo
         return True
     if table.layout is not None:
         return name in columns_of_role(table, "references")
-    path = name.rpartition(".")[0]
+    path = name.rpartition(".")[0]  # `usage.prompt` is a number of tokens
     is_of_row = not path or (ROW in table.columns and path in table.columns)
     return is_id or (is_of_row and part in usual.OF_QUESTION)
 
@@ -102,10 +93,8 @@ def _is_setting_by_name(name: str, texts: Sequence[str], reading: Reading) -> bo
 def _settings_by_values(
     columns: Mapping[str, Sequence[str]], known: Iterable[str], reading: Reading
 ) -> list[str]:
-    """Return the columns that are settings by their values, except those in `known`.
-
-    A column with a name of verdicts is a setting only if none of its texts is an outcome.
-    """
+    """Return the columns that are settings by their values, except those in `known`, verdicts, and
+    those that are one-to-one with the number of a sample."""
     layout, known = reading.table.layout, {*known}
     if layout is not None:
         known |= {*layout.fields.split(), *layout.columns}
@@ -113,19 +102,16 @@ def _settings_by_values(
         known |= {*reading.table.columns} if layout.rows is not None else set()
     numbers = [columns[name] for name in sample_numbers(columns)]
     questions = list(reading.questions.values())
-    return [
-        name
-        for name, texts in columns.items()
-        if not (name in known or last_part(name) in usual.OF_SAMPLE)
-        and not (is_verdict(name) and any(map(is_outcome, {*texts})))
-        and not any(_are_one_to_one(texts, of_samples) for of_samples in numbers)
-        and is_setting(texts, questions)
-    ]
-
-
-def _are_one_to_one(one: Sequence[str], other: Sequence[str]) -> bool:
-    """Return whether each text of a column goes with one text of another, and conversely."""
-    return len({*zip(one, other, strict=True)}) == len({*one}) == len({*other})
+    settings = []
+    for name, texts in columns.items():
+        is_of_sample = last_part(name) in usual.OF_SAMPLE
+        if name in known or is_of_sample or (is_verdict(name) and any(map(is_outcome, {*texts}))):
+            continue
+        sizes = [(len({*zip(texts, x, strict=True)}), len({*x})) for x in numbers]
+        is_number = (len({*texts}),) * 2 in sizes
+        if not is_number and is_setting(texts, questions):
+            settings.append(name)
+    return settings
 
 
 def _mixed_settings(reading: Reading, names: Sequence[str], texts: Sequence[str]) -> SelectionError:
@@ -167,7 +153,9 @@ def _differs(texts: Sequence[str], questions: Sequence[Sequence[int]]) -> bool:
 def is_setting(texts: Sequence[str], questions: Sequence[Sequence[int]]) -> bool:
     """Return whether the values of a column occur as those of a setting do.
 
-    `texts` has an entry for each row, and `questions` the indices of the rows of each question.
+    They are crossed with the questions, or in blocks, or equal values meet within a question so
+    rarely that chance does not explain it. `texts` has an entry for each row, and `questions` the
+    indices of the rows of each question.
     """
     counts = [Counter(texts[row] for row in rows) for rows in questions]
     are_dealt = _is_crossed(counts) or _has_blocks(texts, questions)
@@ -175,12 +163,12 @@ def is_setting(texts: Sequence[str], questions: Sequence[Sequence[int]]) -> bool
 
 
 def _is_crossed(counts: Sequence[Counter[str]]) -> bool:
-    """Return whether questions have the values of a column equally often.
+    """Return whether questions have the values equally often; `counts` has the rows of each value.
 
-    `counts` has the number of rows of each value in a question. A value is common if more than half
-    of the questions have it. Its modal number is the number of rows that most of them have. There
-    are two common values or more, no question has more rows of one than its modal number, common
-    values cover 90 % of the rows, and half of the questions have exactly the modal number of each.
+    A value is common if more than half of the questions have it. Its modal number is the number of
+    rows that most of them have. There are two common values or more, no question has more rows of
+    one than its modal number, common values cover 90 % of the rows, and half of the questions have
+    exactly the modal number of each.
     """
     numbers: dict[str, list[int]] = {}
     for value, number in itertools.chain(*(of_question.items() for of_question in counts)):
@@ -219,28 +207,26 @@ def z_of_equal_pairs(counts: Sequence[Counter[str]]) -> float:
     number of rows of each text in a question. The mean and the variance are those of texts dealt to
     the rows at random. Return 0 if the variance is 0, or if there are fewer than four rows.
     """
+
+    def falling(numbers: Iterable[int], k: int) -> int:
+        """Return the sum of the falling factorials x (x - 1) .. (x - k + 1)."""
+        return sum(math.perm(x, k) for x in numbers)
+
     sizes = list(map(Counter.total, counts))
     total = Counter(itertools.chain(*(of_question.elements() for of_question in counts)))
-    n, within, equal = sum(sizes), _falling(sizes, 2) // 2, _falling(total.values(), 2) // 2
+    n, within, equal = sum(sizes), falling(sizes, 2) // 2, falling(total.values(), 2) // 2
     all_pairs = n * (n - 1) // 2
     if n < 4 or not within or not equal or equal == all_pairs:
         return 0.0
     # The mean square is a sum over two pairs: the same twice, sharing a row, or disjoint.
-    sharing = [_falling(sizes, 3), _falling(total.values(), 3)]
+    sharing = [falling(sizes, 3), falling(total.values(), 3)]
     disjoint = [x * x - x - y for x, y in zip((within, equal), sharing, strict=True)]
     triples, quadruples = n * (n - 1) * (n - 2), n * (n - 1) * (n - 2) * (n - 3) / 4
     mean = within * equal / all_pairs
     square = mean + sharing[0] * sharing[1] / triples + disjoint[0] * disjoint[1] / quadruples
     variance = square - mean * mean
-    if variance <= 0:
-        return 0.0
-    observed = sum(_falling(of_question.values(), 2) // 2 for of_question in counts)
-    return (observed - mean) / math.sqrt(variance)
-
-
-def _falling(numbers: Iterable[int], k: int) -> int:
-    """Return the sum of the falling factorials x (x - 1) .. (x - k + 1)."""
-    return sum(math.perm(x, k) for x in numbers)
+    observed = sum(falling(of_question.values(), 2) // 2 for of_question in counts)
+    return (observed - mean) / math.sqrt(variance) if variance > 0 else 0.0
 
 
 # --- The same sample twice --------------------------------------------------------------------
@@ -252,18 +238,17 @@ def refuse_repeats(reading: Reading) -> None:
     They are if their sample numbers and the columns in `pool` are equal, and their file if each
     file numbers its samples anew; or, without sample numbers, by a column that identifies rows.
     """
-    table, pool = reading.table, reading.options.pool
-    columns = nested_columns(table)
+    table, pool, columns = reading.table, reading.options.pool, nested_columns(reading.table)
     numbers = _sample_number_columns(reading, columns)
     names = [*numbers, *(columns.keys() & {*pool})]
-    if numbers and FILE in table.columns and not are_parts(table.files):
+    if not numbers:
+        _refuse_equal_questions(reading)
+        names = numbers = _row_ids(reading, columns)
+    elif FILE in table.columns and not are_parts(table.files):
         pairs = zip(reading.question_of_row, table.columns[FILE], strict=True)
         if not are_continued(pairs):  # each file numbers its samples anew
             columns[FILE] = table.columns[FILE]
             names.append(FILE)
-    if not numbers:
-        _refuse_equal_questions(reading)
-        names = numbers = _row_ids(reading, columns)
     samples = list(zip(*(map(entry_text, columns[name]) for name in names), strict=True))
     for rows in reading.several if samples else ():
         first: dict[Any, int] = {}
@@ -285,32 +270,21 @@ def are_parts(names: Sequence[str]) -> bool:
 
 
 def are_continued(pairs: Iterable[tuple[Any, int]]) -> bool:
-    """Return whether two files share questions, and each has others too, as parts of one run.
-
-    `pairs` have the question and the file of each row.
-    """
-    files_of: dict[Any, set[int]] = {}
+    """Return whether two files share questions and each has others, from (question, file) pairs."""
+    questions: dict[int, set[Any]] = {}
     for question, file in pairs:
-        files_of.setdefault(question, set()).add(file)
-    sets = {frozenset(x) for x in files_of.values()}
+        questions.setdefault(file, set()).add(question)
     return any(
-        any(one in x and other not in x for x in sets)
-        and any(other in x and one not in x for x in sets)
-        for files in sets
-        for one, other in itertools.combinations(files, 2)
+        not (one.isdisjoint(other) or one <= other or one >= other)
+        for one, other in itertools.combinations({frozenset(x) for x in questions.values()}, 2)
     )
 
 
 def _sample_number_columns(reading: Reading, columns: Columns) -> list[str]:
-    """Return the columns that number samples: those of the layout, or else those by usual names.
-
-    A seed or the like that is equal in all rows of each question is left out.
-    """
-    pool, layout = reading.options.pool, reading.table.layout
-    of_layout = columns_of_role(reading.table, "samples") if layout else ()
-    if named := [x for x in of_layout if x in columns and x not in pool]:
-        return named
-    return [
+    """Return the columns that number samples, without a seed or the like that never differs."""
+    pool, table = reading.options.pool, reading.table
+    of_layout = columns_of_role(table, "samples") if table.layout else ()
+    return [x for x in of_layout if x in columns and x not in pool] or [
         name
         for name in sample_numbers(columns, {*reading.key, *reading.used, *pool})
         if last_part(name) not in usual.SHARED_NUMBERS
@@ -319,21 +293,18 @@ def _sample_number_columns(reading: Reading, columns: Columns) -> list[str]:
 
 
 def _refuse_equal_questions(reading: Reading) -> None:
-    """Raise an InputError if only some questions have several lists, and all of these are equal.
-
-    If all questions have several rows, as in parts of a run, rows may be equal by chance.
-    """
+    """Raise an InputError if some questions have several lists, and all of these are equal; not if
+    all questions have, as in parts of a run, in which rows may be equal by chance."""
     table, several = reading.table, reading.several
-    if not reading.has_lists or len(several) == len(reading.questions):
-        return
-    columns = [list(map(entry_text, cells)) for cells in table.columns.values()]
-    if not any(_differs(texts, several) for texts in columns):
-        first, second, *_ = several[0]
-        raise InputError(
-            *table.places_of_two(first, second),
-            f" are equal, and each has the samples of {reading.ids_of(first) or 'a question'}: "
-            f"leave out one of them.",
-        )
+    if reading.has_lists and len(several) < len(reading.questions):
+        columns = (list(map(entry_text, cells)) for cells in table.columns.values())
+        if not any(_differs(texts, several) for texts in columns):
+            first, second, *_ = several[0]
+            raise InputError(
+                *table.places_of_two(first, second),
+                f" are equal, and each has the samples of {reading.ids_of(first) or 'a question'}: "
+                f"leave out one of them.",
+            )
 
 
 def _row_ids(reading: Reading, columns: Columns) -> list[str]:

@@ -46,10 +46,8 @@ _VARIATION = "\ufe0e\ufe0f"  # whether a tick is shown as text or as a picture
 
 
 def entry_text(entry: Any) -> str:
-    """Return an entry as text, or "" if it is missing.
-
-    1, 1.0 and "1.0" all give "1", because formats of text do not tell them apart.
-    """
+    """Return an entry as text, or "" if it is missing. 1, 1.0 and "1.0" all give "1", because
+    formats of text do not tell them apart."""
     if type(entry) is not str:
         if type(entry) in (int, bool):  # the usual case, and fast
             return str(entry)
@@ -114,11 +112,7 @@ def as_outcomes(
     cells: Sequence[Any], has_decimal_commas: bool = False, has_labels: bool = False
 ) -> list[Any]:
     """Return the outcomes in cells without lists as bools and numbers, with None for missing ones.
-
-    If a text is neither a number nor among `WORDS`, all texts except numbers stay unchanged. They
-    are labels of a metric, such as the verdict "none", if the first outcome is a text and
-    `has_labels`.
-    """
+    If a text is no outcome, or the first is a text and `has_labels`, texts stay as labels."""
     if has_decimal_commas:
         cells = _with_decimal_points(cells)
     outcomes = list(map(as_outcome, cells))
@@ -129,10 +123,7 @@ def as_outcomes(
 
 
 def _as_label(cell: Any, has_labels: bool) -> Any:
-    """Return the label in a cell, a number or a text; None if it is missing.
-
-    "none" is a verdict, and so is "None" if the caller says that outcomes are labels.
-    """
+    """Return the label in a cell, None if it is missing; "None" is one if labels are expected."""
     if not isinstance(cell, str):
         return None if is_missing(cell) else cell
     is_none = cell == "none" or (has_labels and word(cell) == "none")
