@@ -167,6 +167,13 @@ REFUSED: list[tuple[dict, str]] = [
         {"id": [f"q{i // 4}" for i in range(500)], "sample_id": [0, 0, 3, 3] * 125},
         "have the same sample: sample_id '?0'? of",
     ),
+    (  # with the sum, and the sum of squares, of 0 to 9
+        {
+            "id": [f"q{i // 10}" for i in range(500)],
+            "sample_id": [0, 2, 2, 3, 3, 4, 7, 7, 8, 9] * 50,
+        },
+        "have the same sample: sample_id '?2'? of",
+    ),
     ({"uid": uids_again}, "have the same sample: uid"),
     ({"id": [f"q{i % 50}" for i in range(500)], "width": HALVES}, "values of width: '1', '2'"),
     ({"id": [f"q{i % 50}" for i in range(500)], "strategy": HALVES}, "values of strategy: '1'"),
