@@ -364,26 +364,24 @@ def _lighteval_roles(columns: Columns) -> Roles:
     return roles | ({"outcomes": metrics} if most <= 1 else {})
 
 
-def _evalplus_rows(record: LogRow) -> list[LogRow]:
-    """Return a row for each solution, with the outcomes `base` and `plus`.
+def _evalplus_rows(record: LogRow) -> Iterator[LogRow]:
+    """Yield a row for each solution, with the outcomes `base` and `plus`.
 
     A solution passes `plus` if it passes the tests of both kinds. Before version 0.3, a task has
     lists of [status, details] for each kind.
     """
-    rows: list[LogRow] = []
+    passing = ("pass", "success")
     for task, solutions in record["eval"].items():
         if isinstance(solutions, dict):
-            pairs = [solutions["base"], solutions.get("plus") or [[None]] * len(solutions["base"])]
-            solutions = [
-                {"base_status": base[0], "plus_status": plus[0]}
-                for base, plus in zip(*pairs, strict=True)
-            ]
-        for solution in solutions:
-            base, plus = (solution[f"{x}_status"] for x in ("base", "plus"))
-            passed = base in ("pass", "success")
-            of_plus = None if plus is None else passed and plus in ("pass", "success")
-            rows.append({"task_id": task, "base": passed, "plus": of_plus})
-    return rows
+            base = [x[0] for x in solutions["base"]]
+            plus = [x[0] for x in solutions.get("plus") or ()] or [None] * len(base)
+            pairs = list(zip(base, plus, strict=True))
+        else:
+            pairs = [(x["base_status"], x["plus_status"]) for x in solutions]
+        for base, plus in pairs:
+            passes = base in passing
+            both = None if plus is None else passes and plus in passing
+            yield {"task_id": task, "base": passes, "plus": both}
 
 
 def _harbor_row(trial: LogRow) -> LogRow:
@@ -459,22 +457,20 @@ def _deepeval_success(case: LogRow) -> bool | None:
     return None if any(x.get("error") for x in metrics) else case.get("success")
 
 
-def _verifiers_traces(episode: LogRow) -> list[LogRow]:
-    """Return a row for each trace of an agent that is trained, or one row without traces.
+def _verifiers_traces(episode: LogRow) -> Iterator[LogRow]:
+    """Yield a row for each trace of an agent that is trained, or one row without traces.
 
     The reward of a trace is the weighted sum of its scores. It is None if the trace or the episode
     failed, or if there are no traces.
     """
-    rows = []
+    task, env = episode["task"], episode["env"]["id"]
     for trace in episode["traces"] or [{"agent": {"name": "agent"}, "ok": False}]:
         if trace["agent"].get("trainable", True):
             scores = (trace.get("rewards") or {}).values()
             reward = sum(x["score"] * x.get("weight", 1) for x in scores if x)
-            task = episode["task"]
-            row = {"env": episode["env"]["id"], "agent": trace["agent"]["name"]}
-            row["example_id"] = _first_value(task.get("key"), (task.get("data") or {}).get("idx"))
-            rows.append(row | {"reward": reward if episode["ok"] and trace["ok"] else None})
-    return rows
+            example = _first_value(task.get("key"), (task.get("data") or {}).get("idx"))
+            row = {"env": env, "agent": trace["agent"]["name"], "example_id": example}
+            yield row | {"reward": reward if episode["ok"] and trace["ok"] else None}
 
 
 def _batch_choices(row: LogRow) -> list[str | None]:
