@@ -65,7 +65,7 @@ def both(monkeypatch, names, **named):
         whole = read_run(names, **named)
     assert isinstance(counted["predictions"], dict)
     assert isinstance(whole["predictions"], list)
-    assert counted.ids == whole.ids
+    assert (counted.ids, counted.files) == (whole.ids, whole.files)
     samples = dict(zip(whole.ids, whole["predictions"], strict=True))
     table = counted["predictions"]
     rows = zip(counted.ids, table["answers"], table["counts"], strict=True)

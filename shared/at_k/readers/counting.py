@@ -120,9 +120,11 @@ def _run_of_counts(
     """Return the run in a table of `_distinct_rows`; a _ReadWholeError if an outcome is a text."""
     columns = rows.select([*choice.distinct, FILE, _N]).to_pydict()
     files = tuple(choice.names)
+    title = title_of_files(files)
     if len(files) == 1:
+        files = ()
         del columns[FILE]
-    table = Table(columns, title_of_files(files), files=files, is_csv=choice.head.is_csv)
+    table = Table(columns, title, files=files, is_csv=choice.head.is_csv)
     named = {**reading.columns, "outcomes": choice.outcome, "counts": _N}
     run = read_table(table, replace(reading, columns=named))
     if any(isinstance(x, str) for row in run["predictions"]["answers"] for x in row):
