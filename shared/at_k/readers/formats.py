@@ -21,13 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from ..core.checks import FROM_0, Index, InputError, short
-from .grids import (
-    delimiter_of,
-    first_line,
-    is_value,
-    rows_of_text,
-    table_of_grid,
-)
+from .grids import delimiter_of, first_line, is_value, rows_of_text, table_of_grid
 from .opening import most_bytes, read_limited, require_size
 from .table import Table, table_of_arrow, table_of_rows
 from .words import WORDS, word

@@ -14,14 +14,7 @@ import numpy as np
 from ..core.checks import is_list_like, short
 from ..core.containers import as_arrow
 from .formats import kind_of_rows
-from .table import (
-    Columns,
-    SelectionError,
-    Table,
-    table_of_arrow,
-    table_of_columns,
-    table_of_rows,
-)
+from .table import Columns, SelectionError, Table, table_of_arrow, table_of_columns, table_of_rows
 
 
 def table_of_object(source: Any, split: str | None = None) -> Table:

@@ -321,9 +321,10 @@ def _score_columns(scores: Mapping[str, Any]) -> LogRow:
 
 def _samples_df_row(record: LogRow) -> LogRow:
     """Return a row of inspect_ai's `samples_df` with its scores by column, and its task."""
-    row = {name: score_of_inspect(x) for name, x in record.items() if not name.startswith("score_")}
+    scores = {name: x for name, x in record.items() if name.startswith("score_")}
+    row = {name: None if x != x else x for name, x in record.items() if name not in scores}  # NaN
     row |= {"task": row["task_name"]} if "task_name" in row else {}
-    return row | _score_columns({x: y for x, y in record.items() if x.startswith("score_")})
+    return row | _score_columns(scores)
 
 
 def _inspect_roles(columns: Columns) -> Roles:

@@ -33,14 +33,7 @@ from .frames import one_split, table_of_dataset, table_of_object
 from .grids import sample_columns
 from .layouts import ARC, LM_EVAL_NAME, is_arc, read_layout, recognised
 from .names import columns_named, is_verdict, plain_name
-from .opening import (
-    is_remote,
-    path_of,
-    read_file,
-    remote_content,
-    remote_names,
-    require_openable,
-)
+from .opening import is_remote, path_of, read_file, remote_content, remote_names, require_openable
 from .reading import ReadingOptions
 from .table import (
     SelectionError,
