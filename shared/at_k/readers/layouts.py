@@ -7,7 +7,6 @@ is a new entry, and a fixture in the tests.
 
 from __future__ import annotations
 
-import ast
 import fnmatch
 import json
 import re
@@ -18,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from .table import FILE, Columns, Roles, Table, field_at, rows_of, table_of_rows
-from .words import is_list_of
+from .words import is_list_of, parse_list
 
 LogRow = dict[str, Any]
 
@@ -188,12 +187,9 @@ def _lm_eval_row(record: LogRow) -> LogRow:
 
 def _list_of_texts(target: Any) -> list[str] | None:
     """Return the list of acceptable answers that the harness writes as text, or None."""
-    try:
-        parsed = ast.literal_eval(target)
-    except (ValueError, SyntaxError, TypeError, RecursionError, MemoryError):
-        return None
-    is_list = isinstance(parsed, list) and all(isinstance(text, str) for text in parsed)
-    return parsed if is_list and repr(parsed) == target else None
+    texts = parse_list(target)
+    are_texts = texts is not None and all(isinstance(text, str) for text in texts)
+    return texts if are_texts and repr(texts) == target else None
 
 
 def _lm_eval_roles(columns: Columns) -> Roles:

@@ -85,11 +85,6 @@ def is_remote(source: str) -> bool:
     return re.match(r"[a-z][a-z0-9+.]*(::|://)", source) is not None
 
 
-def path_of(source: str) -> Path:
-    """Return the path of a local file, or that of a remote one without the query of its URL."""
-    return Path(source.partition("?")[0] if is_remote(source) else source)
-
-
 def remote_names(pattern: str) -> list[str]:
     """Return the names of the files that match a pattern, or [pattern] without wildcards."""
     is_http = pattern.startswith("http")  # where a question mark starts the query

@@ -33,7 +33,7 @@ from .frames import one_split, table_of_dataset, table_of_object
 from .grids import sample_columns
 from .layouts import ARC, LM_EVAL_NAME, is_arc, read_layout, recognised
 from .names import columns_named, is_verdict, plain_name
-from .opening import is_remote, path_of, read_file, remote_content, remote_names, require_openable
+from .opening import is_remote, read_file, remote_content, remote_names, require_openable
 from .reading import ReadingOptions
 from .table import (
     SelectionError,
@@ -242,7 +242,7 @@ def eval_log(data: bytes, name: str, with_samples: bool = True) -> dict[str, Any
 
 def _load_one(source: str, reading: ReadingOptions) -> Table:
     """Return the table of a file, an address, standard input or a dataset."""
-    path = path_of(source)
+    path = Path(source.partition("?")[0] if is_remote(source) else source)
     if not (is_remote(source) or source == "-" or (path.exists() and not path.is_dir())):
         return _finished(_table_of_dataset(source, reading), reading)
     if reading.config or reading.split:
