@@ -69,6 +69,9 @@ def test_columns_of_an_object_of_json_have_the_same_number_of_rows(tmp_path, out
             at_k.read(source)
     file.write_text(json.dumps({"errors": [], "rows": [{"id": "a", "correct": 1}]}))
     assert read_run(file, records="rows") == {"predictions": [[1]]}
+    file.write_text(json.dumps({"errors": {}, "rows": [{"id": "a", "correct": 1}]}))
+    with pytest.raises(ValueError, match="has no question"):
+        read_run(file, records="errors")
 
 
 def test_text_that_is_not_utf8_is_refused_with_its_line(tmp_path):

@@ -261,31 +261,37 @@ def score_of_inspect(value: Any) -> Any:
 
 
 def _inspect_rows(log: LogRow) -> list[LogRow]:
-    """Return a row for each sample. ValueError: all have errors, or a cut-off log has no scores.
+    """Return a row for each sample, with a column `score` if all have the same single scorer."""
+    task = log["eval"]["task"]
+    samples = _scored_samples(log, task)
+    rows = [_inspect_row(sample) | {"task": task} for sample in samples]
+    scored = (x for row in rows for x, y in row.items() if x.startswith("score_") and y is not None)
+    scorers = list(dict.fromkeys(scored))
+    return [row | {"score": row.get(scorers[0])} for row in rows] if len(scorers) == 1 else rows
 
-    Warn if a log lacks samples. A column `score` is added if all rows have the same single scorer.
-    """
-    samples, task, status = log["samples"] or [], log["eval"]["task"], log["status"]
-    if status != "success" and not any(sample.get("scores") for sample in samples):
+
+def _scored_samples(log: LogRow, task: str) -> list[LogRow]:
+    """Return the samples of a log; a ValueError if none is scored, and a warning if some lack."""
+    samples, status = log["samples"] or [], log["status"]
+    is_complete = status == "success"
+    if not is_complete and not any(sample.get("scores") for sample in samples):
         raise ValueError(
             f"The log of {task} has the status {status!r}, and no sample is scored: its samples "
             f"are not incorrect. Run the evaluation again (inspect eval-retry)."
         )
     if samples and all(sample.get("error") for sample in samples):
         raise ValueError(f"The log of {task} has no sample that is scored: all raised an error.")
-    if status != "success":
-        config, dataset = (log["eval"].get(name) or {} for name in ("config", "dataset"))
-        planned = (dataset.get("samples") or 0) * (config.get("epochs") or 1)
-        warnings.warn(
-            f"The log of {task} is not complete: it has the status {status!r}, and "
-            f"{len(samples)}{f' of {planned}' if planned else ''} samples. Those that are missing "
-            f"count nowhere. To run them: inspect eval-retry.",
-            stacklevel=2,
-        )
-    rows = [_inspect_row(sample) | {"task": task} for sample in samples]
-    scored = (x for row in rows for x, y in row.items() if x.startswith("score_") and y is not None)
-    scorers = list(dict.fromkeys(scored))
-    return [row | {"score": row.get(scorers[0])} for row in rows] if len(scorers) == 1 else rows
+    if is_complete:
+        return samples
+    config, dataset = (log["eval"].get(name) or {} for name in ("config", "dataset"))
+    planned = (dataset.get("samples") or 0) * (config.get("epochs") or 1)
+    warnings.warn(
+        f"The log of {task} is not complete: it has the status {status!r}, and {len(samples)}"
+        f"{f' of {planned}' if planned else ''} samples. Those that are missing count nowhere. To "
+        f"run them: inspect eval-retry.",
+        stacklevel=2,
+    )
+    return samples
 
 
 def _inspect_row(sample: LogRow) -> LogRow:

@@ -270,7 +270,7 @@ def _finished(table: Table, reading: ReadingOptions, path: Path | None = None) -
 def _rows_inside(table: Table, path: str, reading: ReadingOptions) -> Table:
     """Return the table of the rows, or of the only object, at a dotted path."""
     cells = with_fields(table, [("records", path)]).columns[path]
-    if len(cells) == 1 and isinstance(cells[0], dict):
+    if len(cells) == 1 and isinstance(cells[0], dict) and cells[0]:
         return _table_in_object(table_of_rows(cells, table.title), reading)
     return table_of_records(list(_rows_in_lists(cells)), f"{table.title}, {path}")
 
@@ -297,38 +297,47 @@ def _table_in_object(table: Table, reading: ReadingOptions) -> Table:
     Otherwise they are ids. Other objects stay the only row of the `table`.
     """
     record, title = {name: cells[0] for name, cells in table.columns.items()}, table.title
-    if (known := _table_of_tool(record, title)) is not None:
-        return known
-    if _has_column_names(record, reading):
+    if is_arc(record):
+        return read_layout(ARC, table_of_rows([record], title))
+    if rows := _rows_of_tool(record):
+        return table_of_rows(rows, title)
+    columns, has_names = _columns_of_tool(record, title), _has_column_names(record, reading)
+    if columns is None and has_names:
         columns = _columns_in(record, table.is_line)
-        return table if columns is None else table_of_columns(columns, title)
-    if not (rows := _rows_by_key(record, title, reading)):
+    if columns is not None:
+        return table_of_columns(columns, title)
+    if has_names or not (rows := _rows_by_key(record, title, reading)):
         return table
     # The keys may be models, which only a reader of the first line can tell.
     origin = {"keys": f"object with the keys {first_entries(list(record), 4)}"}
     return replace(table_of_rows(rows, title), origin=origin)
 
 
-def _table_of_tool(record: Record, title: str) -> Table | None:
-    """Return the table in an object as a tool or `read` writes it, or None.
+def _rows_of_tool(record: Record) -> list[Record]:
+    """Return the rows of an object as a tool writes it, or [].
 
-    The server of the Hub writes `rows`, each with its `row`, and pandas `data` beside their
-    `schema`; MLflow, W&B and pandas write the names in `columns` and the rows in `data`; bigcode's
-    harness lists [number, row] by task. A run may have the columns n and correct in `predictions`.
+    The server of the Hub writes `rows`, each with its `row`, pandas `data` beside their `schema`,
+    and bigcode's harness lists [number, row] by task.
     """
-    if is_arc(record):
-        return read_layout(ARC, table_of_rows([record], title))
     for beside, name in (("features", "rows"), ("schema", "data")):
         if beside in record and is_list_of(record.get(name), dict):
-            return table_of_rows([x.get("row", x) for x in record[name]], title)
+            return [x.get("row", x) for x in record[name]]
     if all(is_list_of(x, list) for x in record.values()):
-        entries = list(itertools.chain(*record.values()))
+        entries = list(flat(record.values()))
         if all(list(map(type, entry)) == [int, dict] for entry in entries):
-            return table_of_rows([row for _, row in entries], title)
+            return [row for _, row in entries]
+    return []
+
+
+def _columns_of_tool(record: Record, title: str) -> Record | None:
+    """Return the columns of an object as a tool writes it, or None.
+
+    MLflow, W&B and pandas write the names in `columns` and the rows in `data`. A run that `read`
+    returned may have the columns n and correct in `predictions`.
+    """
     counts = record.get("predictions")
     if isinstance(counts, dict) and counts.keys() == {"n", "correct"}:
-        others = {name: x for name, x in record.items() if name != "predictions"}
-        return table_of_columns(others | counts, title)
+        return {name: x for name, x in record.items() if name != "predictions"} | counts
     names, rows = record.get("columns"), record.get("data")
     if not (isinstance(names, list) and is_list_of(rows, list)):
         return None
@@ -336,7 +345,7 @@ def _table_of_tool(record: Record, title: str) -> Table | None:
         return None
     if len({*map(str, names)}) < len(names):
         raise ValueError(f"{title}: two columns have the same name.")
-    return table_of_columns({str(x): [row[i] for row in rows] for i, x in enumerate(names)}, title)
+    return {str(name): [row[i] for row in rows] for i, name in enumerate(names)}
 
 
 def _columns_in(record: Record, is_line: bool) -> Record | None:
@@ -448,16 +457,24 @@ def _have_samples(objects: Sequence[Record], reading: ReadingOptions) -> bool:
 
 
 def _rows_of_samples(record: Record, title: str) -> list[Record]:
-    """Return a row for each key; [] if its values are not all lists, all texts, or all outcomes.
-
-    Raises a ValueError if an outcome is a number such as 0.5.
-    """
+    """Return a row for each key; [] if its values are not all lists, all texts, or all outcomes."""
     values = list(record.values())
     kinds, inner = ({*map(type, x)} - {type(None)} for x in (values, flat(values)))
     are_lists, are_texts = kinds == {list}, kinds == {str}
     if inner & {dict, str} and not (are_lists or are_texts):
         return []
-    floats = (x for x in flat(values) if isinstance(x, float) and math.isfinite(x))
+    _refuse_fractions(record, title)
+    if not are_lists and len(values) < 2:
+        return []
+    if not (are_lists or are_texts) and any(x not in (0, 1, None) for x in values):
+        return []
+    role = "samples" if str in inner else "outcomes"
+    return [{"id": key, role: value} for key, value in record.items()]
+
+
+def _refuse_fractions(record: Record, title: str) -> None:
+    """Raise a ValueError if a value of an object, or an entry of its lists, is a fraction."""
+    floats = (x for x in flat(record.values()) if isinstance(x, float) and math.isfinite(x))
     fraction = next((x for x in floats if not x.is_integer()), None)
     if fraction is not None:
         raise ValueError(
@@ -465,12 +482,6 @@ def _rows_of_samples(record: Record, title: str) -> list[Record]:
             f"{short(next(iter(record)))}: fractions are a summary of scores, and not the outcomes "
             f"of samples. For rewards, write a row for each question, with the keys id and rewards."
         )
-    if not are_lists and len(values) < 2:
-        return []
-    if not (are_lists or are_texts) and any(x not in (0, 1, None) for x in values):
-        return []
-    role = "samples" if str in inner else "outcomes"
-    return [{"id": key, role: value} for key, value in record.items()]
 
 
 # --- Datasets ---------------------------------------------------------------------------------

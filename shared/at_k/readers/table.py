@@ -326,21 +326,25 @@ def join_tables(tables: Sequence[Table]) -> Table:
         parts = (table.columns.get(name) or [None] * table.size for table in tables)
         columns[name] = list(itertools.chain.from_iterable(parts))
     columns[FILE] = [index for index, table in enumerate(tables) for _ in range(table.size)]
-    origin = {
-        what: ", ".join(dict.fromkeys(table.origin[what] for table in tables))
-        for what in first.origin
-        if all(what in table.origin for table in tables)
-    }
     return replace(
         first,
         columns=columns,
         title=title_of_files(files),
-        origin=origin,
+        origin=_joined_origin(tables),
         files=files,
         is_csv=any(table.is_csv for table in tables),
         has_decimal_commas=all(table.has_decimal_commas for table in tables),
         numbers=[number for table in tables for number in table.row_numbers()],
     )
+
+
+def _joined_origin(tables: Sequence[Table]) -> dict[str, str]:
+    """Return the origin that all tables state, with commas between different entries."""
+    return {
+        what: ", ".join(dict.fromkeys(table.origin[what] for table in tables))
+        for what in tables[0].origin
+        if all(what in table.origin for table in tables)
+    }
 
 
 def _refuse_other_runs(tables: Sequence[Table]) -> None:
