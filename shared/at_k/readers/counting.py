@@ -22,7 +22,7 @@ from ..core.checks import Index
 from . import names as usual
 from .formats import parse_file
 from .layouts import recognised
-from .names import columns_named, is_verdict, plain_name, sample_numbers
+from .names import columns_named, is_verdict, last_part, plain_name, sample_numbers
 from .opening import is_remote
 from .reading import ReadingOptions
 from .roles import choose_columns, column_per_question, columns_of_role, question_columns
@@ -32,6 +32,7 @@ from .table import (
     SelectionError,
     Table,
     class_names,
+    nested_columns,
     rows_where,
     table_of_columns,
     title_of_files,
@@ -199,11 +200,20 @@ def _choose_columns(names: Sequence[str], reading: ReadingOptions) -> _Choice:
     distinct = list(dict.fromkeys((question, outcome, *_columns_beside(head, reading))))
     outcomes = [] if "outcomes" in named else list(filter(is_verdict, columns))
     ids = [] if reading.questions else columns_named(columns, usual.IDS)
-    numbers = sample_numbers(columns, distinct)
-    numbers = [x for x in numbers if plain_name(x) not in usual.SHARED_NUMBERS]
+    numbers = sample_numbers(columns, {question, outcome, *named.values()})
+    # A column such as `run` numbers samples too, unless another one does.
+    numbers = [x for x in numbers if plain_name(x) not in usual.SHARED_NUMBERS] or numbers
     if max(len(outcomes), len(ids), len(numbers)) > 1 or outcome == question:
         raise _ReadWholeError
+    if any(map(_is_of_sample, nested_columns(head).keys() - columns.keys())):
+        raise _ReadWholeError
     return _Choice(names, head, question, outcome, distinct, "".join(numbers))
+
+
+def _is_of_sample(name: str) -> bool:
+    """Return whether a column says by its name that a sample failed, or which one it is."""
+    is_error = not {*plain_name(name).split(".")}.isdisjoint(usual.ERRORS)
+    return is_error or last_part(name) in (*usual.STATUSES, *usual.SAMPLE_NUMBERS)
 
 
 def _columns_beside(head: Table, reading: ReadingOptions) -> list[str]:
@@ -212,8 +222,13 @@ def _columns_beside(head: Table, reading: ReadingOptions) -> list[str]:
     roles = reading.roles_per_question
     fixed = {column_per_question(head, role, named.get(role)) for role in roles}
     fixed = fixed.union(reading.where, usual.SETTINGS, usual.PARTS, usual.OF_QUESTION)
-    fixed = fixed.union(usual.ERRORS, usual.STATUSES, usual.IDS, usual.INDICES)
-    return [name for name in head.columns if {name, plain_name(name)} & fixed]
+    fixed = fixed.union(usual.STATUSES, usual.IDS, usual.INDICES)
+    errors = {*usual.ERRORS}
+    return [
+        name
+        for name in head.columns
+        if {name, last_part(name)} & fixed or {*plain_name(name).split(".")} & errors
+    ]
 
 
 # --- Distinct rows, by Arrow ------------------------------------------------------------------
@@ -287,7 +302,7 @@ def _distinct_rows(choice: _Choice, reading: ReadingOptions) -> Any:
 
     parts: list[Any] = []  # The first one has the distinct rows so far.
     keys, size = [*choice.distinct, FILE], 0
-    columns = [*choice.distinct, *filter(None, [choice.number])]
+    columns = list(dict.fromkeys([*choice.distinct, choice.number or choice.question]))
     for index, name in enumerate(choice.names):
         for batch in _batches(name, choice.head, columns):
             totals = _totals(batch, choice.number, size)
@@ -358,6 +373,10 @@ def _may_have_repeats(rows: Any, choice: _Choice) -> bool:
     It has not if its numbers are all integers from the least to the greatest. A gap gives True too.
     """
     names, question = choice.names, choice.question
+    if plain_name(choice.number) in usual.SHARED_NUMBERS:
+        table = _merged([rows], [question])
+        if table[_LEAST].equals(table[_MOST]):
+            return False  # The seed of a program, which numbers no samples.
     are_together = len(names) > 1 and (
         are_parts(names)
         or are_continued(zip(rows[question].to_pylist(), rows[FILE].to_pylist(), strict=True))
