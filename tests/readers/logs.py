@@ -1,5 +1,6 @@
 """The logs that the harnesses wrote, in `fixtures/`, and how they are scored in tests."""
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,18 @@ def the_file(pattern: str) -> Path:
     """Return the only file of the fixtures with a name of this pattern."""
     (file,) = FIXTURES.glob(pattern)
     return file
+
+
+def json_of(name: str) -> Any:
+    """Return the JSON in a file of the fixtures."""
+    return json.loads((FIXTURES / name).read_text())
+
+
+def write_json(path: Path, content: Any) -> Path:
+    """Write a file of JSON, and its folder, and return its path."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(content))
+    return path
 
 
 def pass_at_k_of(source: Any, k: Any = (1, 2, 4), **columns: Any) -> dict[str, float]:

@@ -8,7 +8,7 @@ import warnings
 
 import at_k
 import pytest
-from logs import FIXTURES, mean_of, pass_at_k_of
+from logs import FIXTURES, json_of, mean_of, pass_at_k_of, write_json
 from run_command import error_of, output_of, pass_at_k
 from scored import gpassk
 
@@ -24,6 +24,7 @@ def test_a_job_of_harbor_has_its_pass_at_k(capsys, source):
     scores = pass_at_k_of(source, k=[2, 4])
     assert scores == {f"pass@{k}": pytest.approx(x) for k, x in stats["pass_at_k"].items()}
     assert "(1 more not scored, after an error)" in output_of(capsys, "gpassk", source)
+    assert "read its folder" in error_of(capsys, "gpassk", HARBOR / "result.json")
 
 
 def test_the_rewards_of_harbor_are_not_scored_if_it_calls_them_void(tmp_path):
@@ -31,13 +32,8 @@ def test_the_rewards_of_harbor_are_not_scored_if_it_calls_them_void(tmp_path):
     assert sum(trial["verifier_result"] is None for trial in trials) == 1
     for trial in trials:  # an error of the verifier after a reward was written
         trial["verifier_result"] = trial["verifier_result"] or {"rewards": {"reward": 0.0}}
-    file = tmp_path / "trials.json"
-    file.write_text(json.dumps(trials))
+    file = write_json(tmp_path / "trials.json", trials)
     assert pass_at_k_of(file, k=[1]) == pass_at_k_of(HARBOR, k=[1])
-
-
-def test_the_summary_of_a_job_of_harbor_is_refused(capsys):
-    assert "read its folder" in error_of(capsys, "gpassk", HARBOR / "result.json")
 
 
 def test_reports_of_swe_bench_are_the_runs_of_a_model(capsys):
@@ -61,8 +57,7 @@ def test_reports_of_swe_bench_are_the_runs_of_a_model(capsys):
 
 
 def test_reports_of_two_models_are_not_pooled(capsys, tmp_path):
-    other = tmp_path / "another.first.json"
-    other.write_text(SWE_BENCH[0].read_text())
+    other = write_json(tmp_path / "another.first.json", json_of(f"swe_bench/{SWE_BENCH[0].name}"))
     assert "not parts of one run" in error_of(capsys, "gpassk", SWE_BENCH[0], other)
 
 
@@ -81,19 +76,18 @@ def test_simulations_of_tau2_give_its_pass_hat_k(capsys, name):
 
 
 def test_tau2_may_have_one_task(tmp_path):
-    log = json.loads((FIXTURES / "tau2" / "results.json").read_text())
+    log = json_of("tau2/results.json")
     log["simulations"] = [run for run in log["simulations"] if run["task_id"] == "1"]
-    file = tmp_path / "results.json"
-    file.write_text(json.dumps(log))
+    file = write_json(tmp_path / "results.json", log)
     assert pass_at_k_of(file, k=[1, 2]) == {"pass@1": pytest.approx(1 / 3), "pass@2": 2 / 3}
 
 
 def test_simulations_of_tau2_at_two_temperatures_are_not_pooled(tmp_path):
-    log = json.loads((FIXTURES / "tau2" / "results.json").read_text())
+    log = json_of("tau2/results.json")
     for run, temperature in enumerate((0.0, 0.7)):
         log["info"]["agent_info"]["llm_args"] = {"temperature": temperature}
         log["simulations"][run]["reward_info"]["reward"] = run
-        (tmp_path / f"run{run}.json").write_text(json.dumps(log))
+        write_json(tmp_path / f"run{run}.json", log)
     with pytest.raises(ValueError, match=r"different values of temperature: '0', '0\.7'"):
         at_k.read(sorted(tmp_path.iterdir()))
 
@@ -120,7 +114,7 @@ def test_rollouts_of_verifiers_give_its_scores(capsys):
 @pytest.mark.parametrize("name", ["results.json", "results.jsonl"])
 def test_repeated_tests_of_promptfoo_are_samples_of_a_question(capsys, name):
     file = FIXTURES / "promptfoo" / name
-    results = json.loads((FIXTURES / "promptfoo" / "results.json").read_text())["results"]
+    results = json_of("promptfoo/results.json")["results"]
     outcomes = at_k.read(file)["predictions"]
     assert outcomes == [[True, False, True, True], [True, False, False, None], [True] * 4]
     for outcome, count in ((True, "successes"), (False, "failures"), (None, "errors")):
@@ -150,11 +144,10 @@ def test_test_runs_of_deepeval_have_its_passes_fails_and_errors(capsys):
 
 
 def test_flaky_metrics_of_deepeval_do_not_decide(tmp_path):
-    log = json.loads((FIXTURES / "deepeval" / "test_run.json").read_text())
+    log = json_of("deepeval/test_run.json")
     flaky = {"name": "Tone", "success": False, "flaky": True, "error": "TimeoutError: "}
     log["testCases"][0]["metricsData"].append(flaky)
-    file = tmp_path / "test_run.json"
-    file.write_text(json.dumps(log))
+    file = write_json(tmp_path / "test_run.json", log)
     assert at_k.read(file) == at_k.read(FIXTURES / "deepeval" / "test_run.json")
 
 

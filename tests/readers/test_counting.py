@@ -65,7 +65,7 @@ def both(monkeypatch, names, **named):
         whole = read_run(names, **named)
     assert isinstance(counted["predictions"], dict)
     assert isinstance(whole["predictions"], list)
-    assert counted.ids == whole.ids
+    assert (counted.ids, counted.files) == (whole.ids, whole.files)
     samples = dict(zip(whole.ids, whole["predictions"], strict=True))
     table = counted["predictions"]
     rows = zip(counted.ids, table["answers"], table["counts"], strict=True)
@@ -162,10 +162,18 @@ REFUSED: list[tuple[dict, str]] = [
     (changed("id", 321, None), r"row 321 \(from 0\) has no id"),
     (changed("id", 499, "Total"), "row 499 .* has 'Total' as id"),
     ({"sample_id": lambda x, _: [*numbered(x)[:-1], 0]}, "have the same sample: sample_id"),
+    ({"run": lambda x, _: [*numbered(x)[:-1], 0]}, "have the same sample: run"),
     ({"sample_id": resumed}, "have the same sample: sample_id"),
     (
         {"id": [f"q{i // 4}" for i in range(500)], "sample_id": [0, 0, 3, 3] * 125},
         "have the same sample: sample_id '?0'? of",
+    ),
+    (  # with the sum, and the sum of squares, of 0 to 9
+        {
+            "id": [f"q{i // 10}" for i in range(500)],
+            "sample_id": [0, 2, 2, 3, 3, 4, 7, 7, 8, 9] * 50,
+        },
+        "have the same sample: sample_id '?2'? of",
     ),
     ({"uid": uids_again}, "have the same sample: uid"),
     ({"id": [f"q{i % 50}" for i in range(500)], "width": HALVES}, "values of width: '1', '2'"),
@@ -195,6 +203,8 @@ def test_an_outcome_that_is_no_word_is_refused_by_the_metric(capsys, write, form
 def test_numbers_of_samples_show_that_none_is_repeated(monkeypatch, write, format):
     both(monkeypatch, write({"sample_id": numbered}, format=format))
     both(monkeypatch, write({"sample_id": lambda x, _: [4 + i for i in numbered(x)]}))
+    both(monkeypatch, write({"run": numbered}, format=format))
+    both(monkeypatch, write({"seed": [42] * 500}, format=format))
     # With a gap between the numbers, each sample is looked at.
     with_gap = {"sample_id": lambda x, _: [*numbered(x)[:-1], 99]}
     assert isinstance(read_run(write(with_gap, format=format))["predictions"], list)
@@ -310,6 +320,26 @@ def test_rows_in_the_middle_that_occur_again_are_found(monkeypatch, write):
 
     with pytest.raises(SelectionError, match="have the same sample: uid"):
         read_run(write({"uid": again}))
+
+
+@pytest.mark.parametrize(
+    ("changes", "format"),
+    [
+        ({"info.error": [None] * 480 + ["HTTP 429"] * 20}, "csv"),
+        ({"info": [{"error": None}] * 480 + [{"error": "HTTP 429"}] * 20}, "jsonl"),
+        ({"info": [{"error": None}] * 480 + [{"error": "HTTP 429"}] * 20}, "parquet"),
+        ({"info": [{"sample_id": i} for i in range(480)] + [{"sample_id": 479}] * 20}, "jsonl"),
+    ],
+)
+def test_fields_that_say_that_a_sample_failed_are_read_in_all_rows(
+    monkeypatch, write, changes, format
+):
+    monkeypatch.setattr(counting, "_LOOKED_AT", 1)
+    questions = {"id": [f"q{i // 4}" for i in range(500)]}
+    # The failures are between the first and the last question, which are looked at.
+    moved = {x: [*y[:100], *y[480:], *y[100:480]] for x, y in changes.items()}
+    with pytest.raises(SelectionError, match=r"20 of 500 outcomes are mis|have the same sam"):
+        read_run(write(questions | moved, format=format))
 
 
 def test_other_types_of_texts_are_counted(monkeypatch, tmp_path, write):

@@ -19,11 +19,7 @@ import pyarrow.parquet as pq
 import pytest
 from at_k.readers import opening
 from at_k.readers.run import read_run
-from hostile_files import (
-    check_files,
-    read_counts_beside_columns,
-    read_outcomes_beside_columns,
-)
+from hostile_files import check_files, read_counts_beside_columns, read_outcomes_beside_columns
 from logs import the_file
 from run_command import error_of, pass_at_k, write_json_lines
 
@@ -73,6 +69,9 @@ def test_columns_of_an_object_of_json_have_the_same_number_of_rows(tmp_path, out
             at_k.read(source)
     file.write_text(json.dumps({"errors": [], "rows": [{"id": "a", "correct": 1}]}))
     assert read_run(file, records="rows") == {"predictions": [[1]]}
+    file.write_text(json.dumps({"errors": {}, "rows": [{"id": "a", "correct": 1}]}))
+    with pytest.raises(ValueError, match="has no question"):
+        read_run(file, records="errors")
 
 
 def test_text_that_is_not_utf8_is_refused_with_its_line(tmp_path):
@@ -80,36 +79,25 @@ def test_text_that_is_not_utf8_is_refused_with_its_line(tmp_path):
     file.write_bytes(b'{"outcomes": [1]}\n{"outcomes": [0], "x": "\xe9"}\n')
     with pytest.raises(ValueError, match=r"a\.jsonl, line 2: the text is not UTF-8"):
         at_k.read(file)
-    file.write_bytes(b"\xef\xbb\xbf" + LINES)
-    assert at_k.read(file) == READ
+    file = tmp_path / "runs.csv"  # only the start of a file tells UTF-16
+    file.write_bytes(b"id,correct\n" + b"a,1\n" * 5 + b"\xff\xfea,0\n")
+    with pytest.raises(ValueError, match=r"runs\.csv, line 7: the text is not UTF-8"):
+        at_k.read(file)
 
 
-def test_json_lines_in_a_file_of_json_are_read(tmp_path):
-    file = tmp_path / "a.json"
-    file.write_bytes(LINES)
-    assert at_k.read(file) == READ
-
-
-def test_a_line_separator_in_a_text_ends_no_line(tmp_path):
+def test_json_lines_in_a_file_of_json_are_read_and_texts_with_line_separators(tmp_path):
+    for name, start in (("a.json", b""), ("a.jsonl", b"\xef\xbb\xbf")):
+        (tmp_path / name).write_bytes(start + LINES)
+        assert at_k.read(tmp_path / name) == READ
     file = tmp_path / "a.jsonl"
     file.write_text('{"samples": ["a\u2028b", "\x85"], "answer": "\x85"}\n', encoding="utf-8")
     assert at_k.read(file)["predictions"] == [["a\u2028b", "\x85"]]
-
-
-# --- Parquet ----------------------------------------------------------------------------
 
 
 def test_a_name_that_two_columns_of_parquet_have_is_an_error(tmp_path):
     file = tmp_path / "twice.parquet"
     pq.write_table(pa.table([[1, 0], [1, 1], ["a", "a"]], names=["correct", "correct", "id"]), file)
     with pytest.raises(ValueError, match=r"twice\.parquet cannot be read: .*correct"):
-        at_k.read(file)
-
-
-def test_only_the_start_of_a_file_tells_utf_16(tmp_path):
-    file = tmp_path / "runs.csv"
-    file.write_bytes(b"id,correct\n" + b"a,1\n" * 5 + b"\xff\xfea,0\n")
-    with pytest.raises(ValueError, match=r"runs\.csv, line 7: the text is not UTF-8"):
         at_k.read(file)
 
 

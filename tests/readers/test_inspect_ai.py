@@ -6,7 +6,7 @@ import warnings
 import at_k
 import pytest
 from inspect_ai.log import read_eval_log
-from logs import FIXTURES, mean_of, pass_at_k_of
+from logs import FIXTURES, json_of, mean_of, pass_at_k_of, write_json
 from run_command import error_of, output_of
 from scored import gpassk
 
@@ -26,11 +26,11 @@ def eval_log(name):
 
 
 def test_epochs_in_json_give_the_reduced_scores_of_the_log():
-    log = json.loads((FOLDER / "sums.json").read_text())
-    expected = reported(log, "match")
+    expected = reported(json_of("inspect_ai/sums.json"), "match")
     scores = pass_at_k_of(FOLDER / "sums.json")
     for k in (1, 2, 4):
         assert scores[f"pass@{k}"] == pytest.approx(expected[f"pass_at_{k}"])
+    assert at_k.read(FOLDER / "sums.eval") == at_k.read(FOLDER / "sums.json")
 
 
 def test_samples_can_be_checked_again():
@@ -41,19 +41,14 @@ def test_samples_can_be_checked_again():
 
 
 def test_responses_that_were_cut_off_are_known_by_their_stop_reason(tmp_path):
-    log = json.loads((FOLDER / "sums.json").read_text())
-    for sample in log["samples"]:
+    def cut_off(sample):
         (choice,) = sample["output"]["choices"]
         choice["stop_reason"] = "max_tokens" if sample["epoch"] < 3 else "stop"
-    (tmp_path / "log.json").write_text(json.dumps(log))
-    run = at_k.read(tmp_path / "log.json", unfinished="incorrect")
+
+    run = at_k.read(edited(tmp_path, "log.json", cut_off), unfinished="incorrect")
     assert run.columns["finish"] == "stop_reason"
     complete = at_k.read(FOLDER / "sums.json")["predictions"]
     assert run["predictions"] == [[0, 0, *row[2:]] for row in complete]
-
-
-def test_an_eval_file_is_the_same_as_its_json():
-    assert at_k.read(FOLDER / "sums.eval") == at_k.read(FOLDER / "sums.json")
 
 
 def test_samples_with_errors_are_not_counted():
@@ -108,6 +103,11 @@ def test_the_scorer_of_one_log_in_a_data_frame_need_not_be_named(tmp_path):
     other = frame.drop(columns=scores).assign(eval_id="other", score_match="C")
     both = pandas.concat([frame, other])
     assert at_k.read(both, where={"eval_id": "other"})["predictions"] == [[1] * 4] * 4
+    # Only scores are read as such: an id or a target may be a letter or a word too.
+    ids = dict(zip(dict.fromkeys(other["id"]), ("yes", "true", "C", "I"), strict=True))
+    choices = other.assign(id=other["id"].map(ids), target="C", completion="C")
+    run = at_k.read(choices, predictions="completion")
+    assert (run.ids, run["references"]) == (["yes", "true", "C", "I"], ["C"] * 4)
 
 
 def test_an_eval_file_that_is_damaged_is_an_error(capsys, tmp_path):
@@ -131,13 +131,11 @@ def test_a_data_frame_is_the_same_as_its_file(backend):
 
 def edited(folder, name, edit, **fields):
     """Write a log of JSON in which a function has edited each sample."""
-    log = json.loads((FOLDER / "sums.json").read_text())
+    log = json_of("inspect_ai/sums.json")
     log["eval"] |= fields
     for sample in log["samples"]:
         edit(sample)
-    folder.mkdir(exist_ok=True)
-    (folder / name).write_text(json.dumps(log))
-    return folder / name
+    return write_json(folder / name, log)
 
 
 def fail(sample):
@@ -196,8 +194,7 @@ def test_a_folder_is_read_with_the_scorer_of_each_task_and_the_newest_complete_l
     assert arguments == {"predictions": outcomes * 2, "groups": ["sums"] * 4 + ["other"] * 4}
 
     started = edited(tmp_path / "logs", "again.json", fail, created="2999-01-01")
-    log = json.loads(started.read_text()) | {"status": "error"}
-    started.write_text(json.dumps(log))
+    write_json(started, json.loads(started.read_text()) | {"status": "error"})
     with pytest.warns(UserWarning, match=r"without .*again\.json"):
         assert at_k.read(tmp_path / "logs") == arguments
     edited(tmp_path / "logs", "again.json", lambda sample: None, model="m", task_id="third")
@@ -206,11 +203,11 @@ def test_a_folder_is_read_with_the_scorer_of_each_task_and_the_newest_complete_l
 
 
 def test_a_log_that_is_retried_counts_once_however_the_files_are_named(tmp_path, capsys):
-    log = json.loads((FOLDER / "sums.json").read_text())
-    retry, failed = tmp_path / "b.json", tmp_path / "a.json"
-    retry.write_text(json.dumps(log))
+    log = json_of("inspect_ai/sums.json")
+    retry = write_json(tmp_path / "b.json", log)
     about = log["eval"] | {"created": "2000-01-01"}
-    failed.write_text(json.dumps(log | {"status": "error", "eval": about, "results": None}))
+    failed = log | {"status": "error", "eval": about, "results": None}
+    failed = write_json(tmp_path / "a.json", failed)
     expected, names = at_k.read(FOLDER / "sums.json"), [str(failed), str(retry)]
     for source in (tmp_path, names, names[::-1], str(tmp_path / "*.json")):
         with pytest.warns(UserWarning, match=r"several logs of a task.*without .*a\.json"):
@@ -221,7 +218,7 @@ def test_a_log_that_is_retried_counts_once_however_the_files_are_named(tmp_path,
     with pytest.warns(UserWarning, match="status 'error', and 16 of 16 samples"):
         at_k.read(failed)
     other = log["eval"] | {"model": "another"}
-    retry.write_text(json.dumps(log | {"eval": other}))
+    write_json(retry, log | {"eval": other})
     with (
         pytest.raises(ValueError, match="their model is"),
         pytest.warns(UserWarning, match="not complete"),

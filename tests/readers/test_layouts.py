@@ -6,16 +6,9 @@ from typing import Any
 import at_k
 import pytest
 from at_k.readers.run import read_run
-from logs import pass_at_k_of
+from logs import pass_at_k_of, write_json
 from run_command import error_of, output_of, pass_at_k, scores_of, write_json_lines
 from scored import gpassk
-
-
-def write_json(path, content):
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(json.dumps(content))
-    return path
-
 
 # --- Agents -------------------------------------------------------------------------------
 

@@ -87,14 +87,9 @@ def write_later(path: Path, data: bytes) -> None:
     threading.Thread(target=write, daemon=True).start()
 
 
-def fifo(folder: Path) -> Path:
-    path = folder / "a.jsonl"
-    os.mkfifo(path)
-    return path
-
-
 def test_a_pipe_is_read_when_its_writer_comes(tmp_path):
-    path = fifo(tmp_path)
+    path = tmp_path / "a.jsonl"
+    os.mkfifo(path)
     write_later(path, ROW)
     assert at_k.read(path)["predictions"] == [[0, 1]]
 
@@ -112,14 +107,9 @@ def test_standard_input_without_end_is_refused_at_the_limit(tmp_path):
 # --- Sizes --------------------------------------------------------------------------------
 
 
-def sparse(path: Path, size: int) -> Path:
-    with path.open("wb") as file:
-        file.write(ROW)
-        file.truncate(size)
-    return path
-
-
 @pytest.mark.parametrize("suffix", ["jsonl", "csv", "parquet", "json", "tsv.gz", "eval"])
 def test_a_file_larger_than_the_memory_is_refused_before_it_is_read(tmp_path, suffix):
-    file = sparse(tmp_path / f"a.{suffix}", 10**13)
-    refused(file, r"has 1e\+04 GB, more than .* GB")
+    path = tmp_path / f"a.{suffix}"
+    with path.open("wb") as file:
+        file.truncate(10**13)
+    refused(path, r"has 1e\+04 GB, more than .* GB")

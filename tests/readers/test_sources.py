@@ -9,7 +9,6 @@ import at_k
 import datasets
 import pandas as pd
 import pytest
-from conftest import ROOT
 from run_command import (
     FLAGS,
     SCORES,
@@ -196,9 +195,6 @@ def test_open_files_are_read(opened):
     assert at_k.read(opened("id,outcome\n1,0\n1,1\n"))["predictions"] == [[0, 1]]
     with pytest.raises(ValueError, match="The file, line 3: 3 cells"):
         at_k.read(opened("id,outcome\n1,0\n1,1,2\n"))
-
-
-COOL = ROOT / "shared" / "at_k" / "samples" / "smollm2_cool.jsonl"
 
 
 def test_spreadsheets_are_saved_as_csv(tmp_path):

@@ -7,6 +7,7 @@ import os
 import shlex
 import sys
 from collections.abc import Mapping, Sequence
+from copy import copy
 from typing import Any, NamedTuple
 
 from ..readers.run import Run as ReadRun
@@ -93,6 +94,7 @@ def graded_files(
     if options.interval != "questions" and arguments.reading.get("clusters"):
         # `grade_sources` sets clusters for "questions" only. With another interval, clusters that
         # the user named are set here so that the validation refuses them.
+        options = copy(options)
         options.clusters = read[0][1].get("clusters")
     # What a checker prints goes to standard error, so that it does not mix with the scores.
     with contextlib.redirect_stdout(sys.stderr):

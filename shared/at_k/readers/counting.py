@@ -1,10 +1,9 @@
-"""Count the samples in large files of graded outcomes, instead of reading all of them.
+"""Count the equal rows of large files of graded outcomes, instead of reading all of them.
 
-Arrow reads Parquet, CSV and JSON Lines in batches, whose equal rows are counted. The result is a
-table of distinct rows and how often each occurs, which is read as any table of counts.
-`counted_run` returns None, so that the files are read whole, if single samples are needed, or if
-something is unclear: columns or types that are not those of the first rows, or what Arrow reads in
-another way. Settings and repeated rows are looked for in all rows of some questions.
+Arrow reads the columns that matter in batches. The distinct rows and how often each occurs are a
+table of counts, which is read as any other. Files are read whole instead if single samples are
+needed, or if something is unclear: columns or types that are not those of the first rows, or what
+Arrow reads in another way. Settings and repeated rows are looked for in all rows of some questions.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ from ..core.checks import Index
 from . import names as usual
 from .formats import parse_file
 from .layouts import recognised
-from .names import columns_named, is_verdict, plain_name, sample_numbers
+from .names import columns_named, is_verdict, last_part, plain_name, sample_numbers
 from .opening import is_remote
 from .reading import ReadingOptions
 from .roles import choose_columns, column_per_question, columns_of_role, question_columns
@@ -33,6 +32,7 @@ from .table import (
     SelectionError,
     Table,
     class_names,
+    nested_columns,
     rows_where,
     table_of_columns,
     title_of_files,
@@ -51,12 +51,9 @@ _WIDE = 64  # characters
 _BATCH, _BATCH_BYTES = 1 << 20, 1 << 22  # rows, or bytes, that are read at once
 _UNCLEAR = {".csv": b'"', ".jsonl": b"}[ \t\r]*{", ".ndjson": b"}[ \t\r]*{", ".parquet": b""}
 """What Arrow would read in other ways: a quote that is not closed, a second object in a line."""
-_FIRST, _N, _SQUARES = "first (row)", "n (rows)", "sum (squares of numbers)"
-_LEAST, _MOST, _SUM = "least (number)", "greatest (number)", "sum (numbers)"
-_TOTALS = {
-    **{_FIRST: "min", _N: "sum"},
-    **{_LEAST: "min", _MOST: "max", _SUM: "sum", _SQUARES: "sum"},
-}
+_FIRST, _N, _MIXED = "first (row)", "n (rows)", "sum (mixed numbers)"
+_LEAST, _MOST = "least (number)", "greatest (number)"
+_TOTALS = {_FIRST: "min", _N: "sum", _LEAST: "min", _MOST: "max", _MIXED: "sum"}
 """Columns of distinct rows: the first row, how many they are, and what their sample numbers are."""
 _PROBLEMS = (ValueError, TypeError, KeyError, OSError, OverflowError, NotImplementedError)
 
@@ -65,12 +62,14 @@ class _ReadWholeError(ValueError):
     """The files have to be read whole."""
 
 
-class Choice(NamedTuple):
-    """The names of large files, the first rows of the first file, and the columns that are read.
+class _Choice(NamedTuple):
+    """What is read of large files.
 
     Attributes:
+        names: the files.
+        head: the first rows of the first file.
         question, outcome: the columns of the ids and of the outcomes.
-        others: further columns by which rows are distinguished, such as groups and settings.
+        distinct: the columns by which rows are distinguished: these two, and others such as groups.
         number: the column that numbers the samples of a question, or "".
     """
 
@@ -78,13 +77,8 @@ class Choice(NamedTuple):
     head: Table
     question: str
     outcome: str
-    others: list[str]
-    number: str = ""
-
-    @property
-    def distinct(self) -> list[str]:
-        """The columns by which rows are distinguished, each once."""
-        return list(dict.fromkeys((self.question, self.outcome, *self.others)))
+    distinct: list[str]
+    number: str
 
 
 def counted_run(
@@ -120,16 +114,18 @@ def counted_run(
 
 def _run_of_counts(
     rows: Any,
-    choice: Choice,
+    choice: _Choice,
     reading: ReadingOptions,
     read_table: Callable[[Table, ReadingOptions], Run],
 ) -> Run:
     """Return the run in a table of `_distinct_rows`; a _ReadWholeError if an outcome is a text."""
-    names = choice.names
-    columns: dict[str, Any] = rows.select([*choice.distinct, _N]).to_pydict()
-    if len(names) > 1:
-        columns[FILE] = rows[FILE].to_pylist()
-    table = Table(columns, title_of_files(names), files=tuple(names), is_csv=choice.head.is_csv)
+    columns = rows.select([*choice.distinct, FILE, _N]).to_pydict()
+    files = tuple(choice.names)
+    title = title_of_files(files)
+    if len(files) == 1:
+        files = ()
+        del columns[FILE]
+    table = Table(columns, title, files=files, is_csv=choice.head.is_csv)
     named = {**reading.columns, "outcomes": choice.outcome, "counts": _N}
     run = read_table(table, replace(reading, columns=named))
     if any(isinstance(x, str) for row in run["predictions"]["answers"] for x in row):
@@ -181,11 +177,11 @@ def _first_rows(name: str) -> Table:
     file = pq.ParquetFile(name)
     batch = next(file.iter_batches(_HEAD, use_threads=False), None)
     if batch is None or class_names(file.schema_arrow):
-        raise ValueError(f"{name} has no rows, or classes.")
+        raise _ReadWholeError
     return table_of_columns(batch.to_pydict(), name)
 
 
-def _choose_columns(names: Sequence[str], reading: ReadingOptions) -> Choice:
+def _choose_columns(names: Sequence[str], reading: ReadingOptions) -> _Choice:
     """Return the columns to read, chosen by the first rows of the first file.
 
     Raises a _ReadWholeError if a tool wrote the files, if a named column is missing, if there is
@@ -200,15 +196,24 @@ def _choose_columns(names: Sequence[str], reading: ReadingOptions) -> Choice:
     questions = reading.questions or question_columns(head)
     if chosen.keys() != {"outcomes"} or len(questions) != 1 or columns_of_role(head, "n"):
         raise _ReadWholeError
-    others = _columns_beside(head, reading)
-    choice = Choice(names, head, questions[0], chosen["outcomes"], others)
-    outcomes = [] if "outcomes" in named else [x for x in columns if is_verdict(x)]
+    question, outcome = questions[0], chosen["outcomes"]
+    distinct = list(dict.fromkeys((question, outcome, *_columns_beside(head, reading))))
+    outcomes = [] if "outcomes" in named else list(filter(is_verdict, columns))
     ids = [] if reading.questions else columns_named(columns, usual.IDS)
-    numbers = sample_numbers(columns, choice.distinct)
-    numbers = [x for x in numbers if plain_name(x) not in usual.SHARED_NUMBERS]
-    if max(len(outcomes), len(ids), len(numbers)) > 1 or choice.outcome == choice.question:
+    numbers = sample_numbers(columns, {question, outcome, *named.values()})
+    # A column such as `run` numbers samples too, unless another one does.
+    numbers = [x for x in numbers if plain_name(x) not in usual.SHARED_NUMBERS] or numbers
+    if max(len(outcomes), len(ids), len(numbers)) > 1 or outcome == question:
         raise _ReadWholeError
-    return choice._replace(number="".join(numbers))
+    if any(map(_is_of_sample, nested_columns(head).keys() - columns.keys())):
+        raise _ReadWholeError
+    return _Choice(names, head, question, outcome, distinct, "".join(numbers))
+
+
+def _is_of_sample(name: str) -> bool:
+    """Return whether a column says by its name that a sample failed, or which one it is."""
+    is_error = not {*plain_name(name).split(".")}.isdisjoint(usual.ERRORS)
+    return is_error or last_part(name) in (*usual.STATUSES, *usual.SAMPLE_NUMBERS)
 
 
 def _columns_beside(head: Table, reading: ReadingOptions) -> list[str]:
@@ -217,8 +222,13 @@ def _columns_beside(head: Table, reading: ReadingOptions) -> list[str]:
     roles = reading.roles_per_question
     fixed = {column_per_question(head, role, named.get(role)) for role in roles}
     fixed = fixed.union(reading.where, usual.SETTINGS, usual.PARTS, usual.OF_QUESTION)
-    fixed = fixed.union(usual.ERRORS, usual.STATUSES, usual.IDS, usual.INDICES)
-    return [name for name in head.columns if {name, plain_name(name)} & fixed]
+    fixed = fixed.union(usual.STATUSES, usual.IDS, usual.INDICES)
+    errors = {*usual.ERRORS}
+    return [
+        name
+        for name in head.columns
+        if {name, last_part(name)} & fixed or {*plain_name(name).split(".")} & errors
+    ]
 
 
 # --- Distinct rows, by Arrow ------------------------------------------------------------------
@@ -281,21 +291,23 @@ def _is_unclear(name: str) -> bool:
             return re.compile(pattern).search(data, file.tell()) is not None
 
 
-def _distinct_rows(choice: Choice, reading: ReadingOptions) -> Any:
-    """Return the distinct rows of files as a table of Arrow.
+def _distinct_rows(choice: _Choice, reading: ReadingOptions) -> Any:
+    """Return the distinct rows of files as a table of Arrow, in order of their first occurrence.
 
-    The rows are in order of their first occurrence. The columns are `choice.distinct`, `FILE` (the
-    index of the file), and `_TOTALS` (of sample numbers only with `choice.number`). A ValueError is
-    raised if `reading.where` selects no row of a file, for unclear ids, and for too many rows.
+    The columns are `choice.distinct`, `FILE` (the index of the file), and `_TOTALS`. A ValueError
+    is raised if `reading.where` selects no row of a file, for unclear ids, and for too many rows.
     """
+    import pyarrow as pa
     import pyarrow.compute as pc
 
     parts: list[Any] = []  # The first one has the distinct rows so far.
     keys, size = [*choice.distinct, FILE], 0
-    columns = [*choice.distinct, *filter(None, [choice.number])]
+    columns = list(dict.fromkeys([*choice.distinct, choice.number or choice.question]))
     for index, name in enumerate(choice.names):
         for batch in _batches(name, choice.head, columns):
-            parts.append(_with_totals(batch, choice, index, size))
+            totals = _totals(batch, choice.number, size)
+            files = pa.array(np.full(len(batch), index))
+            parts.append(pa.table({x: batch[x] for x in choice.distinct} | {FILE: files} | totals))
             size += len(batch)
             # Merging after each batch would take a time quadratic in the number of distinct rows.
             if sum(map(len, parts)) >= 2 * len(parts[0]):
@@ -306,34 +318,34 @@ def _distinct_rows(choice: Choice, reading: ReadingOptions) -> Any:
     for index, name in enumerate(choice.names if reading.where else ()):
         cells = rows.filter(pc.field(FILE) == index).select([*reading.where]).to_pydict()
         rows_where(Table(cells, name, is_csv=choice.head.is_csv), reading.where)
-    if _has_unclear_ids(rows[choice.question], choice.question):
-        raise _ReadWholeError
+    ids = rows[choice.question]
+    if pa.types.is_string(ids.type) or pa.types.is_large_string(ids.type):
+        # Texts such as "1.0", and the names of columns again.
+        unclear = rf"(?i)^\W*(\d+\.0|{re.escape(choice.question)})\W*$"
+        if pc.any(pc.match_substring_regex(ids, unclear)).as_py():
+            raise _ReadWholeError
     return rows.sort_by(_FIRST)
 
 
-def _with_totals(batch: Any, choice: Choice, file: int, first: int) -> Any:
-    """Return a batch with `_TOTALS`, in which each row counts once; `first` rows precede it."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
+def _totals(batch: Any, number: str, first: int) -> dict[str, Any]:
+    """Return the columns of `_TOTALS` of a batch, in which each row counts once.
 
-    columns = {name: batch[name] for name in choice.distinct}
-    columns[FILE] = pa.array(np.full(len(batch), file))
-    columns[_FIRST] = pa.array(np.arange(first, first + len(batch)))
-    columns[_N] = pa.array(np.ones(len(batch), int))
-    if choice.number:
-        numbers = batch[choice.number].cast(pa.int64())
-        if numbers.null_count:
+    `first` rows precede it. Those of sample numbers are left out without a column `number`.
+    """
+    import pyarrow as pa
+
+    totals = {_FIRST: np.arange(first, first + len(batch)), _N: np.ones(len(batch), int)}
+    if number:
+        column = batch[number].cast(pa.int64())
+        if column.null_count:
             raise _ReadWholeError
-        columns |= dict.fromkeys((_LEAST, _MOST, _SUM), numbers)
-        columns[_SQUARES] = pc.multiply(numbers, numbers)
-    return pa.table(columns)
+        numbers = column.to_numpy()
+        totals |= {_LEAST: numbers, _MOST: numbers, _MIXED: _mixed(numbers)}
+    return {name: pa.array(numbers) for name, numbers in totals.items()}
 
 
 def _merged(tables: Sequence[Any], keys: Sequence[str]) -> Any:
-    """Merge the rows of Arrow tables that are equal in the columns `keys`; add up `_TOTALS`.
-
-    A _ReadWholeError is raised if more than `_MOST_KEPT` rows remain.
-    """
+    """Merge the rows of Arrow tables that are equal in the columns `keys`; add up `_TOTALS`."""
     import pyarrow as pa
 
     rows = pa.concat_tables(tables)
@@ -344,44 +356,48 @@ def _merged(tables: Sequence[Any], keys: Sequence[str]) -> Any:
     return merged.rename_columns({f"{x}_{how}": x for x, how in totals.items()})
 
 
-def _has_unclear_ids(ids: Any, column: str) -> bool:
-    """Return whether an id is a text such as "1.0", or the name of its column."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
+def _mixed(numbers: np.ndarray) -> np.ndarray:
+    """Return a number below 2^32 for each of (N,) integers; equal sums mean the same integers.
 
-    is_text = pa.types.is_string(ids.type) or pa.types.is_large_string(ids.type)
-    unclear = rf"(?i)^\W*(\d+\.0|{re.escape(column)})\W*$"
-    return is_text and pc.any(pc.match_substring_regex(ids, unclear)).as_py()
+    It is the finalizer of SplitMix64, so that other integers give an equal sum once in 2^32 times.
+    """
+    mixed = numbers.astype(np.uint64)
+    for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
+        mixed = (mixed ^ (mixed >> np.uint64(shift))) * np.uint64(factor)
+    return (mixed >> np.uint64(32)).astype(np.int64)
 
 
-def _may_have_repeats(rows: Any, choice: Choice) -> bool:
+def _may_have_repeats(rows: Any, choice: _Choice) -> bool:
     """Return whether a question may have the same sample number twice.
 
-    It cannot if the numbers of its n samples have the count, the sum and the sum of squares of all
-    integers from the least to the greatest. A gap in the numbers gives True as well.
+    It has not if its numbers are all integers from the least to the greatest. A gap gives True too.
     """
     names, question = choice.names, choice.question
+    if plain_name(choice.number) in usual.SHARED_NUMBERS:
+        table = _merged([rows], [question])
+        if table[_LEAST].equals(table[_MOST]):
+            return False  # The seed of a program, which numbers no samples.
     are_together = len(names) > 1 and (
         are_parts(names)
         or are_continued(zip(rows[question].to_pylist(), rows[FILE].to_pylist(), strict=True))
     )
     table = _merged([rows], [question] if are_together else [question, FILE])
-    _, n, least, most, total, squares = (np.asarray(table[name]) for name in _TOTALS)
-    # The sum of squares about the least number, which is 0 + 1 + 4 + .. + (n - 1)^2.
-    about_least = squares - 2 * least * total + n * least**2
-    is_other = (2 * total != n * (least + most)) | (6 * about_least != n * (n - 1) * (2 * n - 1))
-    return bool(np.any((n != most - least + 1) | is_other))
+    n, least, most, mixed = (table[x].to_numpy() for x in (_N, _LEAST, _MOST, _MIXED))
+    if np.any(n != most - least + 1):
+        return True
+    ranges, inverse = np.unique([least, most], axis=1, return_inverse=True)
+    expected = [_mixed(np.arange(first, last + 1)).sum() for first, last in ranges.T]
+    return bool(np.any(np.array(expected)[inverse.ravel()] != mixed))
 
 
 # --- Questions that are looked at -------------------------------------------------------------
 
 
-def _rows_of_some(rows: Any, choice: Choice) -> Table | None:
+def _rows_of_some(rows: Any, choice: _Choice) -> Table | None:
     """Return the table of all rows of some questions, to look for settings and repeated rows.
 
-    The questions are evenly spaced, because the rows of a resumed run are a block. `rows` is the
-    table of `_distinct_rows`. Columns of long texts cannot be settings and are left out. Return
-    None if no columns remain except those that have been counted.
+    The questions are evenly spaced, because the rows of a resumed run are a block. Columns of long
+    texts cannot be settings. Return None if only columns that have been counted are left.
     """
     import pyarrow as pa
     import pyarrow.compute as pc

@@ -1,8 +1,7 @@
 """Parse the bytes of a file as a table: JSON Lines, JSON, CSV, other texts, or Parquet.
 
 The bytes may be compressed. No entry is converted: the text "2024-01-01" is not a time, 012 in CSV
-is not 12, and the answer "None" is not a missing value. pyarrow parses Parquet, and the standard
-library JSON and CSV.
+is not 12, and the answer "None" is not a missing value.
 """
 
 from __future__ import annotations
@@ -22,15 +21,9 @@ from pathlib import Path
 from typing import Any
 
 from ..core.checks import FROM_0, Index, InputError, short
-from .grids import (
-    delimiter_of,
-    first_line,
-    is_value,
-    rows_of_text,
-    table_of_grid,
-)
+from .grids import delimiter_of, first_line, is_value, rows_of_text, table_of_grid
 from .opening import most_bytes, read_limited, require_size
-from .table import Columns, Table, arrow_column, table_of_rows
+from .table import Table, table_of_arrow, table_of_rows
 from .words import WORDS, word
 
 FORMATS = (".jsonl", ".ndjson", ".json", ".csv", ".tsv", ".parquet")
@@ -46,8 +39,6 @@ BOM = b"\xef\xbb\xbf"
 """The byte order mark, which some programs write before a text."""
 _UTF_16 = (b"\xff\xfe", b"\xfe\xff")
 """The byte order marks of UTF-16, which PowerShell and spreadsheets write."""
-
-
 _ROWS = {
     dict: 'an object with a key for each column, such as {"id": 1, "correct": true}',
     list: "the list of the samples of a question, such as [1, 0, null]",
@@ -91,40 +82,41 @@ def decompressed(data: bytes, name: str) -> bytes:
     kind = next((suffix for start, suffix in _SIGNATURES.items() if data.startswith(start)), "")
     if not kind:
         return data
-    most = most_bytes(len(data))
     try:
-        with _opened(data, kind, name) as stream:
-            return read_limited(stream, name, most, " when it is decompressed")
+        if kind == ".zip":
+            return zip_member(data, _only_member(data, name), name)
+        with _decompressing(io.BytesIO(data), kind) as stream:
+            return read_limited(stream, name, most_bytes(len(data)), " when it is decompressed")
     except (OSError, EOFError, zlib.error, lzma.LZMAError, zipfile.BadZipFile) as error:
         raise ValueError(f"{name} cannot be decompressed: {error}.") from error
 
 
-def _opened(data: bytes, kind: str, name: str) -> Any:
-    """Return a stream of the decompressed bytes; `kind` is one of `COMPRESSED`, such as ".gz"."""
-    if kind == ".zip":
-        archive = zipfile.ZipFile(io.BytesIO(data))
-        members = [x for x in archive.infolist() if not x.is_dir()]
-        # macOS adds hidden files, such as __MACOSX/._a.csv and .DS_Store.
-        files = [x for x in members if not Path(x.filename).name.startswith(".")]
-        if len(files) != 1:
-            shown = ", ".join(x.filename for x in files[:5])
-            raise ValueError(f"{name} holds {len(files)} files: extract the one to read. {shown}")
-        return io.BytesIO(zip_member(data, files[0], name))
-    if kind == ".zst":
-        import pyarrow as pa
-
-        return pa.CompressedInputStream(pa.BufferReader(data), "zstd")
-    openers: dict[str, Any] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
-    return openers[kind](io.BytesIO(data))
-
-
-def zip_member(data: bytes, member: zipfile.ZipInfo, name: str) -> bytes:
-    """Return the bytes of a member of a zip file, given as the bytes `data` of the whole.
+def _decompressing(stream: io.BytesIO, kind: str) -> Any:
+    """Return a stream of decompressed bytes; `kind` is one of `COMPRESSED`, except ".zip".
 
     pyarrow decompresses Zstandard, for which Python 3.13 and older have no decoder.
     """
-    import pyarrow as pa
+    if kind == ".zst":
+        import pyarrow as pa
 
+        return pa.CompressedInputStream(stream, "zstd")
+    openers: dict[str, Any] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
+    return openers[kind](stream)
+
+
+def _only_member(data: bytes, name: str) -> zipfile.ZipInfo:
+    """Return the only file in the bytes of a zip file, without those that macOS adds."""
+    members = [x for x in zipfile.ZipFile(io.BytesIO(data)).infolist() if not x.is_dir()]
+    # These are hidden: __MACOSX/._a.csv and .DS_Store.
+    files = [x for x in members if not Path(x.filename).name.startswith(".")]
+    if len(files) != 1:
+        shown = ", ".join(x.filename for x in files[:5])
+        raise ValueError(f"{name} holds {len(files)} files: extract the one to read. {shown}")
+    return files[0]
+
+
+def zip_member(data: bytes, member: zipfile.ZipInfo, name: str) -> bytes:
+    """Return the bytes of a member of a zip file, given as the bytes `data` of the whole."""
     require_size(f"{member.filename} in {name}", member.file_size, most_bytes(len(data)))
     try:
         if member.compress_type != 93:
@@ -132,8 +124,8 @@ def zip_member(data: bytes, member: zipfile.ZipInfo, name: str) -> bytes:
         header = data[member.header_offset : member.header_offset + 30]
         sizes = [int.from_bytes(header[i : i + 2], "little") for i in (26, 28)]
         start = member.header_offset + 30 + sum(sizes)
-        packed = pa.BufferReader(data[start : start + member.compress_size])
-        return pa.CompressedInputStream(packed, "zstd").read(member.file_size)
+        packed = io.BytesIO(data[start : start + member.compress_size])
+        return _decompressing(packed, ".zst").read(member.file_size)
     except (zipfile.BadZipFile, zlib.error, EOFError, OSError, RuntimeError, ValueError) as error:
         raise ValueError(f"{name} cannot be decompressed: {member.filename}: {error}") from error
 
@@ -186,12 +178,10 @@ def _parse_parquet(data: bytes, name: str) -> Table:
     import pyarrow.parquet as pq
 
     try:  # without threads: a process that ends soon after they start is aborted by Arrow
-        table = pq.ParquetFile(pa.BufferReader(data)).read(use_threads=False)
-        columns: Columns = {column: arrow_column(table, column) for column in table.column_names}
-    except (pa.ArrowException, OSError, KeyError, ValueError, OverflowError) as error:
-        reason = " ".join(str(error).split())
+        return table_of_arrow(pq.ParquetFile(pa.BufferReader(data)).read(use_threads=False), name)
+    except (pa.ArrowException, OSError, LookupError, ValueError, OverflowError) as error:
+        reason = " ".join(str(error).split()).rstrip(".")
         raise ValueError(f"{name} cannot be read: {reason}.") from error
-    return Table(columns, name)
 
 
 def _parse_json(text: str, name: str, is_lines: bool = False) -> Table:

@@ -14,14 +14,7 @@ import numpy as np
 from ..core.checks import is_list_like, short
 from ..core.containers import as_arrow
 from .formats import kind_of_rows
-from .table import (
-    Columns,
-    SelectionError,
-    Table,
-    arrow_column,
-    table_of_columns,
-    table_of_rows,
-)
+from .table import Columns, SelectionError, Table, table_of_arrow, table_of_columns, table_of_rows
 
 
 def table_of_object(source: Any, split: str | None = None) -> Table:
@@ -35,7 +28,11 @@ def table_of_object(source: Any, split: str | None = None) -> Table:
         rows = [dict(row) if isinstance(row, Mapping) else row for row in source]
         kind_of_rows(rows, "The source")
         return table_of_rows(rows)
-    source = as_arrow(_in_memory(source))
+    if hasattr(source, "toPandas"):  # of Spark
+        source = source.toPandas()
+    elif hasattr(source, "dask"):
+        source = source.compute()
+    source = as_arrow(source)
     if hasattr(source, "iloc") and hasattr(source, "columns"):
         return table_of_columns(_columns_of_pandas(source))
     if isinstance(source, Mapping):
@@ -43,18 +40,13 @@ def table_of_object(source: Any, split: str | None = None) -> Table:
     if hasattr(source, "with_format"):
         return table_of_dataset(source)
     if hasattr(source, "__arrow_c_stream__"):
-        return _table_of_arrow(source)
+        import pyarrow as pa
+
+        return table_of_arrow(pa.table(source))
     raise TypeError(
         f"source is a {type(source).__name__}, which cannot be read: give a path, a data frame, an "
         f"Arrow table, a dataset, a dict of columns or a list of dicts."
     )
-
-
-def _in_memory(source: Any) -> Any:
-    """Return a data frame of Spark or Dask as one of pandas; other objects as they are."""
-    if hasattr(source, "toPandas"):
-        return source.toPandas()
-    return source.compute() if hasattr(source, "dask") else source
 
 
 def _table_of_dict(source: Mapping[Any, Any], split: str | None) -> Table:
@@ -75,18 +67,10 @@ def _table_of_dict(source: Mapping[Any, Any], split: str | None) -> Table:
     return table_of_columns({name: _plain_list(column) for name, column in source.items()})
 
 
-def _table_of_arrow(source: Any) -> Table:
-    """Return the table of a table of any library that exports Arrow."""
-    import pyarrow as pa
-
-    table = pa.table(source)
-    return table_of_columns({name: arrow_column(table, name) for name in table.column_names})
-
-
 def table_of_dataset(dataset: Any) -> Table:
     """Return the table of a dataset of `datasets`."""
     if hasattr(dataset, "column_names") and hasattr(dataset, "__len__"):
-        return _table_of_arrow(dataset.with_format("arrow")[:])
+        return table_of_arrow(dataset.with_format("arrow")[:])
     return table_of_rows(list(dataset))  # streamed
 
 

@@ -7,7 +7,6 @@ is a new entry, and a fixture in the tests.
 
 from __future__ import annotations
 
-import ast
 import fnmatch
 import json
 import re
@@ -18,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from .table import FILE, Columns, Roles, Table, field_at, rows_of, table_of_rows
-from .words import is_list_of
+from .words import is_list_of, parse_list
 
 LogRow = dict[str, Any]
 
@@ -32,7 +31,7 @@ class Layout:
         fields: the fields that every record has.
         types: the types of some fields, where other tools have fields of the same names.
         is_object: whether a file is one object of JSON, with all rows inside.
-        rows: returns the rows in a record. Default: the record itself.
+        rows: returns the row in a record, or several. Default: the record itself.
         columns: the columns that are added to rows, each with a function of a row.
         questions: the columns that identify a question together. `task` may be missing.
         outcomes, predictions, references, groups: the columns of these roles, or patterns such as
@@ -53,7 +52,7 @@ class Layout:
     fields: str
     types: Mapping[str, Any] = field(default_factory=dict)
     is_object: bool = False
-    rows: Callable[[LogRow], Iterable[LogRow]] | None = None
+    rows: Callable[[LogRow], LogRow | Iterable[LogRow]] | None = None
     columns: Mapping[str, Callable[[LogRow], Any]] = field(default_factory=dict)
     questions: str = ""
     outcomes: str = ""
@@ -81,7 +80,8 @@ class Layout:
     def rows_in(self, records: Sequence[LogRow]) -> Iterator[LogRow]:
         """Yield the rows in the records, with the columns that are added."""
         for record in records:
-            for row in self.rows(record) if self.rows else [record]:
+            rows = self.rows(record) if self.rows else record
+            for row in [rows] if isinstance(rows, dict) else rows:
                 yield row | {name: make(row) for name, make in self.columns.items()}
 
     def roles_of(self, columns: Columns) -> Roles:
@@ -164,7 +164,7 @@ _RESPONSES, _CORRECT = "number of responses", "number of correct ones by pass@1"
 LM_EVAL_NAME = re.compile(r"samples_(?P<task>.+)_(?P<date>\d{4}-\d\d-\d\dT[\d.-]+?)\.jsonl")
 
 
-def _lm_eval_rows(record: LogRow) -> list[LogRow]:
+def _lm_eval_row(record: LogRow) -> LogRow:
     """Return a record as a row with its responses as a list, and counts of correct programs.
 
     The harness has run the programs of tasks such as humaneval, whose responses are not equal to
@@ -173,7 +173,7 @@ def _lm_eval_rows(record: LogRow) -> list[LogRow]:
     row = dict(record)
     responses = record["resps"]
     if len(responses) != 1 or not all(isinstance(text, str) for text in responses[0]):
-        return [row]  # log-likelihoods
+        return row  # log-likelihoods
     kept = record["filtered_resps"][0]
     row["resps"], row["filtered_resps"] = responses[0], kept if isinstance(kept, list) else [kept]
     row["target_list"] = _list_of_texts(record["target"])
@@ -182,17 +182,14 @@ def _lm_eval_rows(record: LogRow) -> list[LogRow]:
         correct = round(mean * n)
         if abs(mean * n - correct) < 1e-6:
             row |= {_RESPONSES: n, _CORRECT: correct}
-    return [row]
+    return row
 
 
 def _list_of_texts(target: Any) -> list[str] | None:
     """Return the list of acceptable answers that the harness writes as text, or None."""
-    try:
-        parsed = ast.literal_eval(target)
-    except (ValueError, SyntaxError, TypeError, RecursionError, MemoryError):
-        return None
-    is_list = isinstance(parsed, list) and all(isinstance(text, str) for text in parsed)
-    return parsed if is_list and repr(parsed) == target else None
+    texts = parse_list(target)
+    are_texts = texts is not None and all(isinstance(text, str) for text in texts)
+    return texts if are_texts and repr(texts) == target else None
 
 
 def _lm_eval_roles(columns: Columns) -> Roles:
@@ -205,11 +202,11 @@ def _lm_eval_roles(columns: Columns) -> Roles:
         roles |= {"n": _RESPONSES, "correct": _CORRECT}
     most = 1
     if all(isinstance(text, str) for responses in columns["resps"] for text in responses):
-        most = max(map(len, columns["resps"]))
-        sizes = [list(map(len, columns[name])) for name in ("resps", "filtered_resps")]
+        sizes, kept = (list(map(len, columns[name])) for name in ("resps", "filtered_resps"))
+        most = max(sizes)
         unfiltered = set(columns.get("filter", ("none",))) == {"none"}
         both = ("resps",) if unfiltered else ("resps", "filtered_resps")
-        roles["predictions"] = ("filtered_resps",) if sizes[0] == sizes[1] else both
+        roles["predictions"] = ("filtered_resps",) if sizes == kept else both
         has_lists = None not in columns.get("target_list", (None,))
         roles["references"] = ("target", "target_list") if has_lists else ("target",)
     if most == 1 and (metrics := _number_columns(columns, ("doc_id", _RESPONSES, _CORRECT))):
@@ -264,46 +261,41 @@ def score_of_inspect(value: Any) -> Any:
 
 
 def _inspect_rows(log: LogRow) -> list[LogRow]:
-    """Return a row for each sample. ValueError: all have errors, or a cut-off log has no scores."""
-    samples, task = log["samples"] or [], log["eval"]["task"]
-    if log["status"] != "success" and not any(sample.get("scores") for sample in samples):
+    """Return a row for each sample, with a column `score` if all have the same single scorer."""
+    task = log["eval"]["task"]
+    samples = _scored_samples(log, task)
+    rows = [_inspect_row(sample) | {"task": task} for sample in samples]
+    scored = (x for row in rows for x, y in row.items() if x.startswith("score_") and y is not None)
+    scorers = list(dict.fromkeys(scored))
+    return [row | {"score": row.get(scorers[0])} for row in rows] if len(scorers) == 1 else rows
+
+
+def _scored_samples(log: LogRow, task: str) -> list[LogRow]:
+    """Return the samples of a log; a ValueError if none is scored, and a warning if some lack."""
+    samples, status = log["samples"] or [], log["status"]
+    is_complete = status == "success"
+    if not is_complete and not any(sample.get("scores") for sample in samples):
         raise ValueError(
-            f"The log of {task} has the status {log['status']!r}, and no sample is scored: its "
-            f"samples are not incorrect. Run the evaluation again (inspect eval-retry)."
+            f"The log of {task} has the status {status!r}, and no sample is scored: its samples "
+            f"are not incorrect. Run the evaluation again (inspect eval-retry)."
         )
     if samples and all(sample.get("error") for sample in samples):
         raise ValueError(f"The log of {task} has no sample that is scored: all raised an error.")
-    if log["status"] != "success":
-        _warn_of_incomplete_log(log)
-    return _with_only_score([_inspect_row(sample) | {"task": task} for sample in samples])
-
-
-def _with_only_score(rows: list[LogRow]) -> list[LogRow]:
-    """Return rows with an added column `score`, if all have the same single scorer."""
-    names = {x for row in rows for x, y in row.items() if x.startswith("score_") and y is not None}
-    if len(names) != 1:
-        return rows
-    (name,) = names
-    return [row | {"score": row.get(name)} for row in rows]
-
-
-def _warn_of_incomplete_log(log: LogRow) -> None:
-    """Warn that a log of inspect_ai lacks samples, and say how many were planned."""
+    if is_complete:
+        return samples
     config, dataset = (log["eval"].get(name) or {} for name in ("config", "dataset"))
     planned = (dataset.get("samples") or 0) * (config.get("epochs") or 1)
     warnings.warn(
-        f"The log of {log['eval']['task']} is not complete: it has the status {log['status']!r}, "
-        f"and {len(log['samples'])}{f' of {planned}' if planned else ''} samples. Those that are "
-        f"missing count nowhere. To run them: inspect eval-retry.",
+        f"The log of {task} is not complete: it has the status {status!r}, and {len(samples)}"
+        f"{f' of {planned}' if planned else ''} samples. Those that are missing count nowhere. To "
+        f"run them: inspect eval-retry.",
         stacklevel=2,
     )
+    return samples
 
 
 def _inspect_row(sample: LogRow) -> LogRow:
-    """Return a sample of inspect_ai as a row.
-
-    If the sample raised an error, the row has no answer and no scores.
-    """
+    """Return a sample of inspect_ai as a row, without answer and scores if it raised an error."""
     row = {name: sample[name] for name in ("id", "epoch", "target")}
     is_void = bool(sample.get("error"))
     output = sample.get("output") or {}
@@ -329,11 +321,12 @@ def _score_columns(scores: Mapping[str, Any]) -> LogRow:
     return columns
 
 
-def _samples_df_rows(record: LogRow) -> list[LogRow]:
+def _samples_df_row(record: LogRow) -> LogRow:
     """Return a row of inspect_ai's `samples_df` with its scores by column, and its task."""
-    row = {name: score_of_inspect(x) for name, x in record.items() if not name.startswith("score_")}
+    scores = {name: x for name, x in record.items() if name.startswith("score_")}
+    row = {name: None if x != x else x for name, x in record.items() if name not in scores}  # NaN
     row |= {"task": row["task_name"]} if "task_name" in row else {}
-    return [row | _score_columns({x: y for x, y in record.items() if x.startswith("score_")})]
+    return row | _score_columns(scores)
 
 
 def _inspect_roles(columns: Columns) -> Roles:
@@ -351,7 +344,7 @@ def _has_entries(cells: Sequence[Any]) -> bool:
 # --- Other tools ------------------------------------------------------------------------------
 
 
-def _lighteval_rows(record: LogRow) -> list[LogRow]:
+def _lighteval_row(record: LogRow) -> LogRow:
     """Return a document as a row with its responses, without reasoning if lighteval removes it.
 
     Metrics of a document with several responses are scores of all of them, and are left out.
@@ -363,7 +356,7 @@ def _lighteval_rows(record: LogRow) -> list[LogRow]:
     row["responses"] = list(_first_value(response.get("text_post_processed"), response["text"], []))
     row["gold"] = golds[0] if len(golds) == 1 else golds
     metrics = record["metric"] if len(row["responses"]) <= 1 else {}
-    return [row | {f"metric.{name}": value for name, value in metrics.items()}]
+    return row | {f"metric.{name}": value for name, value in metrics.items()}
 
 
 def _lighteval_roles(columns: Columns) -> Roles:
@@ -374,29 +367,27 @@ def _lighteval_roles(columns: Columns) -> Roles:
     return roles | ({"outcomes": metrics} if most <= 1 else {})
 
 
-def _evalplus_rows(record: LogRow) -> list[LogRow]:
-    """Return a row for each solution, with the outcomes `base` and `plus`.
+def _evalplus_rows(record: LogRow) -> Iterator[LogRow]:
+    """Yield a row for each solution, with the outcomes `base` and `plus`.
 
     A solution passes `plus` if it passes the tests of both kinds. Before version 0.3, a task has
     lists of [status, details] for each kind.
     """
-    rows: list[LogRow] = []
+    passing = ("pass", "success")
     for task, solutions in record["eval"].items():
         if isinstance(solutions, dict):
-            pairs = [solutions["base"], solutions.get("plus") or [[None]] * len(solutions["base"])]
-            solutions = [
-                {"base_status": base[0], "plus_status": plus[0]}
-                for base, plus in zip(*pairs, strict=True)
-            ]
-        for solution in solutions:
-            base, plus = (solution[f"{x}_status"] for x in ("base", "plus"))
-            passed = base in ("pass", "success")
-            of_plus = None if plus is None else passed and plus in ("pass", "success")
-            rows.append({"task_id": task, "base": passed, "plus": of_plus})
-    return rows
+            base = [x[0] for x in solutions["base"]]
+            plus = [x[0] for x in solutions.get("plus") or ()] or [None] * len(base)
+            pairs = list(zip(base, plus, strict=True))
+        else:
+            pairs = [(x["base_status"], x["plus_status"]) for x in solutions]
+        for base, plus in pairs:
+            passes = base in passing
+            both = None if plus is None else passes and plus in passing
+            yield {"task_id": task, "base": passes, "plus": both}
 
 
-def _harbor_rows(trial: LogRow) -> list[LogRow]:
+def _harbor_row(trial: LogRow) -> LogRow:
     """Return a trial as a row, without its rewards if `reward_valid` is False."""
     is_void = trial.get("reward_valid") is False
     rewards = {} if is_void else (trial["verifier_result"] or {}).get("rewards") or {}
@@ -404,7 +395,7 @@ def _harbor_rows(trial: LogRow) -> list[LogRow]:
     row = {"source": trial["source"] or "adhoc", "task_name": trial["task_name"]}
     row |= {"trial_name": trial["trial_name"], "agent": agent["name"]}
     row["model"] = (agent.get("model_info") or {}).get("name")
-    return [row | rewards]
+    return row | rewards
 
 
 def _swe_bench_rows(report: LogRow) -> list[LogRow]:
@@ -469,22 +460,20 @@ def _deepeval_success(case: LogRow) -> bool | None:
     return None if any(x.get("error") for x in metrics) else case.get("success")
 
 
-def _verifiers_traces(episode: LogRow) -> list[LogRow]:
-    """Return a row for each trace of an agent that is trained, or one row without traces.
+def _verifiers_traces(episode: LogRow) -> Iterator[LogRow]:
+    """Yield a row for each trace of an agent that is trained, or one row without traces.
 
     The reward of a trace is the weighted sum of its scores. It is None if the trace or the episode
     failed, or if there are no traces.
     """
-    rows = []
+    task, env = episode["task"], episode["env"]["id"]
     for trace in episode["traces"] or [{"agent": {"name": "agent"}, "ok": False}]:
         if trace["agent"].get("trainable", True):
             scores = (trace.get("rewards") or {}).values()
             reward = sum(x["score"] * x.get("weight", 1) for x in scores if x)
-            task = episode["task"]
-            row = {"env": episode["env"]["id"], "agent": trace["agent"]["name"]}
-            row["example_id"] = _first_value(task.get("key"), (task.get("data") or {}).get("idx"))
-            rows.append(row | {"reward": reward if episode["ok"] and trace["ok"] else None})
-    return rows
+            example = _first_value(task.get("key"), (task.get("data") or {}).get("idx"))
+            row = {"env": env, "agent": trace["agent"]["name"], "example_id": example}
+            yield row | {"reward": reward if episode["ok"] and trace["ok"] else None}
 
 
 def _batch_choices(row: LogRow) -> list[str | None]:
@@ -541,12 +530,12 @@ def _numbers_without(names: str) -> Callable[[Columns], Roles]:
     return lambda columns: {"outcomes": _number_columns(columns, names.split())}
 
 
-def _evalscope_rows(record: LogRow) -> list[LogRow]:
+def _evalscope_row(record: LogRow) -> LogRow:
     """Return the record as a row, with a column for each of its scores."""
     sample, score = record["sample_score"], record["sample_score"]["score"]
     row = {"question": _first_value(sample.get("group_id"), record["index"])}
     row |= {"sample_id": sample.get("sample_id"), "prediction": score.get("extracted_prediction")}
-    return [record | row | {f"value.{name}": value for name, value in score["value"].items()}]
+    return record | row | {f"value.{name}": value for name, value in score["value"].items()}
 
 
 def _nemo_judged(row: LogRow) -> bool | None:
@@ -578,7 +567,7 @@ _PROMPTFOO: Any = {"questions": "test", "outcomes": "success", "missing": "drop"
 
 # fmt: off
 LAYOUTS = (
-    Layout(tool="lm-evaluation-harness", fields=_LM_EVAL, rows=_lm_eval_rows,
+    Layout(tool="lm-evaluation-harness", fields=_LM_EVAL, rows=_lm_eval_row,
            questions="task doc_id", groups="task", filters="filter",
            find_roles=_lm_eval_roles, path_origin=_lm_eval_path, missing="incorrect"),
     Layout(tool="lm-evaluation-harness", fields="results n-shot higher_is_better",
@@ -587,9 +576,9 @@ LAYOUTS = (
     Layout(tool="inspect_ai", fields="version status eval samples", is_object=True,
            types={"eval": dict},
            rows=_inspect_rows, origin={"model": "eval.model"}, **_INSPECT),
-    Layout(tool="inspect_ai", fields="sample_id eval_id id epoch target", rows=_samples_df_rows,
+    Layout(tool="inspect_ai", fields="sample_id eval_id id epoch target", rows=_samples_df_row,
            **_INSPECT),
-    Layout(tool="lighteval", fields="doc metric model_response", rows=_lighteval_rows,
+    Layout(tool="lighteval", fields="doc metric model_response", rows=_lighteval_row,
            questions="task id", groups="task", find_roles=_lighteval_roles,
            path_origin=_origin_in_path(r"details/(?P<model>.+)/[^/]+/[^/]+"), missing="incorrect"),
     Layout(tool="evalplus", fields="date hash eval", is_object=True, rows=_evalplus_rows,
@@ -608,7 +597,7 @@ LAYOUTS = (
            missing="drop", why="NaN"),
     Layout(tool="Harbor", fields="source task_name trial_name agent_info verifier_result",
            questions="source task_name", groups="source", samples="trial_name",
-           rows=_harbor_rows, missing="drop", why=_ERROR, files_are_runs=True,
+           rows=_harbor_row, missing="drop", why=_ERROR, files_are_runs=True,
            find_roles=_numbers_without("source task_name trial_name agent model")),
     Layout(tool="Harbor", fields="n_total_trials stats", is_object=True,
            refusal="is the summary of a job of Harbor: read its folder."),
@@ -643,7 +632,7 @@ LAYOUTS = (
     Layout(tool="promptfoo", fields="evalId results config", is_object=True, **_PROMPTFOO,
            rows=lambda log: map(_promptfoo_row, log["results"]["results"])),
     Layout(tool="promptfoo", fields="testIdx promptIdx success failureReason testCase",
-           rows=lambda record: [_promptfoo_row(record)], **_PROMPTFOO),
+           rows=_promptfoo_row, **_PROMPTFOO),
     Layout(tool="deepeval", fields="testCases metricsScores testPassed", is_object=True,
            rows=lambda log: log["testCases"] or [], questions="input", outcomes="success",
            columns={"success": _deepeval_success}, missing="drop", why=_ERROR),
@@ -652,7 +641,7 @@ LAYOUTS = (
            references="expected_answer", outcomes="symbolic_correct judge_correct",
            columns={"judge_correct": _nemo_judged},
            missing="incorrect", why="no answer"),
-    Layout(tool="evalscope", fields="index target sample_score", rows=_evalscope_rows,
+    Layout(tool="evalscope", fields="index target sample_score", rows=_evalscope_row,
            questions="task question", groups="task", samples="sample_id",
            predictions="prediction", references="target", outcomes="value.*",
            path_origin=_origin_in_path(r"reviews/(?P<model>[^/]+)/(?P<task>[^/]+)\.jsonl")),

@@ -1,9 +1,7 @@
 """Read the bytes of local files, pipes and standard input, and of remote files by fsspec.
 
-The number of bytes is limited, because a device such as /dev/zero never ends, and a small
-compressed file may hold more than the memory. The names of remote files have a protocol:
-`https://`, `s3://`, `hf://datasets/..`, `memory://`. fsspec and its drivers are imported where they
-are needed.
+The number of bytes is limited, because a pipe may never end, and a small compressed file may hold
+more than the memory. The names of remote files have a protocol, such as `https://` or `s3://`.
 """
 
 from __future__ import annotations
@@ -47,10 +45,7 @@ def most_bytes(compressed_size: int | None = None) -> float:
 
 
 def read_file(name: str) -> bytes:
-    """Return the bytes of a file, a pipe or standard input ("-").
-
-    Raises a ValueError if there are more than `most_bytes`.
-    """
+    """Return the bytes of a file, a pipe or standard input ("-"); a ValueError if too many."""
     most = most_bytes()
     if name == "-":
         return read_limited(sys.stdin.buffer, "standard input", most)
@@ -81,8 +76,6 @@ def _memory() -> float:
 
 # --- Remote files -----------------------------------------------------------------------------
 
-
-_PAGES = (b"<!doctype html", b"<html")
 _SECONDS_OF_SILENCE = 60
 """The number of seconds after which a server of HTTP that sends nothing is given up."""
 
@@ -90,11 +83,6 @@ _SECONDS_OF_SILENCE = 60
 def is_remote(source: str) -> bool:
     """Return whether a source is a name with a protocol, such as `s3://`."""
     return re.match(r"[a-z][a-z0-9+.]*(::|://)", source) is not None
-
-
-def path_of(source: str) -> Path:
-    """Return the path of a local file, or that of a remote one without the query of its URL."""
-    return Path(source.partition("?")[0] if is_remote(source) else source)
 
 
 def remote_names(pattern: str) -> list[str]:
@@ -111,7 +99,8 @@ def remote_names(pattern: str) -> list[str]:
 def remote_content(name: str) -> bytes:
     """Return the bytes of a remote file. Raise an error if it cannot be read or is a web page."""
     content = _with_system(name, lambda system, path: system.cat_file(path))
-    if name.startswith("http") and content[:100].lstrip().lower().startswith(_PAGES):
+    start = content[:100].lstrip().lower()
+    if name.startswith("http") and start.startswith((b"<!doctype html", b"<html")):
         raise ValueError(f"{name} is a page: give the address that downloads the file.")
     return content
 
@@ -123,11 +112,10 @@ def _with_system(name: str, use: Callable[[Any, str], Any]) -> Any:
     options: dict[str, Any] = {}
     try:
         if name.startswith("http"):
-            import aiohttp
+            from aiohttp import ClientTimeout
 
-            silence = _SECONDS_OF_SILENCE
-            timeout = aiohttp.ClientTimeout(sock_connect=silence, sock_read=silence)
-            options["client_kwargs"] = {"timeout": timeout}
+            limits = dict.fromkeys(("sock_connect", "sock_read"), _SECONDS_OF_SILENCE)
+            options["client_kwargs"] = {"timeout": ClientTimeout(**limits)}
         return use(*fsspec.core.url_to_fs(name, **options))
     except ImportError as error:
         cause = error.__cause__ if isinstance(error.__cause__, ImportError) else error

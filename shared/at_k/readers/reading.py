@@ -7,14 +7,7 @@ from dataclasses import dataclass, field, fields
 from math import inf
 from typing import Any
 
-from ..core.checks import (
-    check_count,
-    check_name,
-    check_number,
-    check_text,
-    is_list_like,
-    short,
-)
+from ..core.checks import check_count, check_name, check_number, check_text, is_list_like, short
 from .missing import CHOICES
 from .names import PER_QUESTION, PER_SAMPLE
 from .words import as_outcome, number_in

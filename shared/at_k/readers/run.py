@@ -256,7 +256,11 @@ def read_run(source: Any, **options: Any) -> Run:
 
 def _read_table(table: Table, options: ReadingOptions) -> Run:
     """Return the run in the table of a source; the errors are those of `read`."""
-    # 1. The columns of each role, and their cells as samples, whatever form they have.
+    return _run_of_questions(_with_checked_questions(_samples_in_columns(table, options)))
+
+
+def _samples_in_columns(table: Table, options: ReadingOptions) -> Reading:
+    """Return the columns of each role, and their cells as samples, whatever form they have."""
     table, named = _with_added_columns(table, options)
     table, named = _chosen_rows(table, named, options)
     refuse_filters(table)
@@ -265,25 +269,32 @@ def _read_table(table: Table, options: ReadingOptions) -> Run:
         if role in reading.rows:
             texts = list(map(entry_text, reading.rows[role]))
             refuse_spaces(reading.table, reading.columns[role], texts, role[:-1])
-    # 2. The rows of each question.
+    return reading
+
+
+def _with_checked_questions(reading: Reading) -> Reading:
+    """Return the reading with the rows of each question, which do not mix runs or settings."""
     reading = with_questions(reading)
     refuse_summaries(reading)
-    # 9. Files with the same questions, 4. settings, and 3. repeats.
     refuse_mixed_files(reading)
     refuse_settings(reading.with_outcomes())
     if reading.several and "multiplicities" not in reading.samples:
         refuse_repeats(reading)
-    # 5. Missing samples, and the entries of each question.
+    return reading
+
+
+def _run_of_questions(reading: Reading) -> Run:
+    """Return the run of the questions of a reading, with missing samples as the caller says."""
     ids, entries, missing = entries_of_questions(reading)
-    run = Run()
+    run, table = Run(), reading.table
     run.grades, run.missing = entries.pop("grades", None), missing
     run.identifiers = identifiers_of(reading, ids)
     run.columns = dict(reading.columns)
     if run.identifiers:
         run.ids = ids
         run.columns |= {"questions": ", ".join(reading.key)}
-    run.files, run.origin = reading.table.files, reading.table.origin
-    run.is_matrix = reading.table.is_matrix and FILE not in reading.table.columns
+    run.files, run.origin = table.files, table.origin
+    run.is_matrix = table.is_matrix and FILE not in table.columns
     run.update(_arguments(entries, reading.columns))
     if "clusters" not in run and (clusters := _clusters_of_settings(reading, run)):
         run["clusters"] = clusters

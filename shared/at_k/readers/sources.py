@@ -11,7 +11,7 @@ import re
 import tempfile
 import warnings
 import zipfile
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from io import BytesIO
@@ -33,14 +33,7 @@ from .frames import one_split, table_of_dataset, table_of_object
 from .grids import sample_columns
 from .layouts import ARC, LM_EVAL_NAME, is_arc, read_layout, recognised
 from .names import columns_named, is_verdict, plain_name
-from .opening import (
-    is_remote,
-    path_of,
-    read_file,
-    remote_content,
-    remote_names,
-    require_openable,
-)
+from .opening import is_remote, read_file, remote_content, remote_names, require_openable
 from .reading import ReadingOptions
 from .table import (
     SelectionError,
@@ -84,13 +77,12 @@ def names_in(source: Any, are_runs: bool = False) -> list[str]:
 
 def load_object(source: Any, reading: ReadingOptions) -> Table:
     """Return the table of an open file, or of another object: see `table_of_object`."""
-    if hasattr(source, "read"):
-        content = source.read()
-        name = getattr(source, "name", None)
-        name = name if isinstance(name, str) else "The file"
-        data = content.encode() if isinstance(content, str) else bytes(content)
-        return _table_of_bytes(name, data, "", reading)
-    return _finished(table_of_object(source, reading.split), reading)
+    if not hasattr(source, "read"):
+        return _finished(table_of_object(source, reading.split), reading)
+    content = source.read()
+    name = getattr(source, "name", None)
+    data = content.encode() if isinstance(content, str) else bytes(content)
+    return _finished(parse_file(name if isinstance(name, str) else "The file", data), reading)
 
 
 def load_files(names: Sequence[str], reading: ReadingOptions) -> Table:
@@ -130,39 +122,55 @@ def _files_in(source: str) -> list[str]:
 
 # --- Folders that tools write -----------------------------------------------------------------
 
-_OF_DATASETS = ("state.json", "dataset_dict.json", "dataset_info.json", "dataset_infos.json")
 _START_OF_LOG = re.compile(r'\s*{\s*"version":\s*\d+,\s*"status":')
-_PATTERNS = ("*/result.json", "**/report.json", "**/.aider.results.json")
-"""The files of Harbor, SWE-bench and aider in their folders, one for each trial or instance."""
+
+
+def _is_inspect_log(file: Path) -> bool:
+    """Return whether a file is a log of inspect_ai, by its suffix or the beginning of its JSON."""
+    if file.suffix != ".json" or not file.is_file():
+        return file.suffix == ".eval" and file.is_file()
+    with file.open(encoding="utf-8", errors="replace") as lines:
+        return bool(_START_OF_LOG.match(lines.read(200)))
+
+
+def _is_results(file: Path) -> bool:
+    """Return whether a file has the results of a known tool, such as tau2."""
+    return file.is_file() and recognised(parse_file(str(file), file.read_bytes())) is not None
+
+
+_LOGS: tuple[tuple[str, Callable[[Path], Any]], ...] = (
+    ("**/samples_*.jsonl", lambda file: LM_EVAL_NAME.fullmatch(file.name)),
+    ("**/details_*.parquet", Path.is_file),  # of lighteval
+    ("**/*", _is_inspect_log),
+    ("*/result.json", Path.is_file),  # of the trials of Harbor
+    ("**/report.json", Path.is_file),  # of the instances of SWE-bench
+    ("**/.aider.results.json", Path.is_file),
+    ("results.json", _is_results),
+)
+"""The files of logs in the folders of tools, as patterns, and whether a matching file is a log."""
+_OF_DATASETS = ("state.json", "dataset_dict.json", "dataset_info.json", "dataset_infos.json")
 
 
 def logs_in(folder: Path) -> list[str]:
     """Return the names of the logs of a tool in a folder, or else of all files that can be read.
 
-    Return [] if it is not a folder, or if it is the folder of a dataset.
+    Return [] if it is not a folder, or if `datasets` wrote it, or it has the card of a dataset.
     """
     if not folder.is_dir():
         return []
-    files = sorted(folder.rglob("*"))
-    for is_log in (lambda x: LM_EVAL_NAME.fullmatch(x.name), _is_lighteval_log, _is_inspect_log):
-        if logs := [str(file) for file in files if is_log(file)]:
+    for pattern, is_log in _LOGS:
+        if logs := [str(file) for file in sorted(folder.glob(pattern)) if is_log(file)]:
             return logs
-    if logs := _logs_of_trials(folder):
-        return logs
-    return [] if _is_dataset(folder) else _plain_files(folder, files)
-
-
-def _is_dataset(folder: Path) -> bool:
-    """Return whether `datasets` wrote a folder, or it has the card of a dataset of the Hub."""
     card = folder / "README.md"
     has_card = card.is_file() and card.read_bytes().startswith(b"---")
-    return has_card or any((folder / name).is_file() for name in _OF_DATASETS)
+    is_dataset = has_card or any((folder / name).is_file() for name in _OF_DATASETS)
+    return [] if is_dataset else _plain_files(folder)
 
 
-def _plain_files(folder: Path, files: Sequence[Path]) -> list[str]:
+def _plain_files(folder: Path) -> list[str]:
     """Return the files that can be read, or raise a ValueError. Warn of others, but not hidden."""
     known = (*FORMATS, ".txt", *COMPRESSED)
-    names = {x: str(x.relative_to(folder)) for x in files if x.is_file()}
+    names = {x: str(x.relative_to(folder)) for x in sorted(folder.rglob("*")) if x.is_file()}
     shown = [x for x, name in names.items() if not re.search(r"(^|/)\.", name)]
     read = [x for x in shown if (file_format(x) or x.suffix.lower()) in known]
     others = [names[x] for x in shown if x not in read]
@@ -175,24 +183,14 @@ def _plain_files(folder: Path, files: Sequence[Path]) -> list[str]:
     return list(map(str, read))
 
 
-def _logs_of_trials(folder: Path) -> list[str]:
-    """Return the files of trials in a folder of Harbor, SWE-bench, aider and others, or []."""
-    for pattern in _PATTERNS:
-        if files := sorted(folder.glob(pattern)):
-            return list(map(str, files))
-    results = folder / "results.json"
-    is_log = results.is_file() and recognised(parse_file(str(results), results.read_bytes()))
-    return [str(results)] if is_log else []
-
-
 def _newest_logs(names: Sequence[str], are_runs: bool) -> list[str]:
     """Return the names without logs of a task that has a newer log, and warn of those left out."""
-    last: dict[Any, tuple[Any, str]] = {}
+    newest: dict[Any, tuple[Any, str]] = {}
     # A file that is no log has a task of its own, and so stays. Complete logs count as the newest.
     tasks = {name: _about_log(Path(name), are_runs) for name in names} if len(names) > 1 else {}
     for name, (task, date) in tasks.items():
-        last[task] = max(last.get(task, (date, name)), (date, name))
-    others = [name for name, (task, _) in tasks.items() if last[task][1] != name]
+        newest[task] = max(newest.get(task, (date, name)), (date, name))
+    others = [name for name, (task, _) in tasks.items() if newest[task][1] != name]
     if others:
         warnings.warn(
             f"There are several logs of a task. The newest that is complete is read, without "
@@ -200,19 +198,6 @@ def _newest_logs(names: Sequence[str], are_runs: bool) -> list[str]:
             stacklevel=2,
         )
     return [name for name in names if name not in others]
-
-
-def _is_lighteval_log(file: Path) -> bool:
-    """Return whether the name of a file is details_<task>_<date>.parquet."""
-    return file.name.startswith("details_") and file.suffix == ".parquet"
-
-
-def _is_inspect_log(file: Path) -> bool:
-    """Return whether a file is a log of inspect_ai, by its suffix or the beginning of its JSON."""
-    if file.suffix != ".json" or not file.is_file():
-        return file.suffix == ".eval" and file.is_file()
-    with file.open(encoding="utf-8", errors="replace") as lines:
-        return bool(_START_OF_LOG.match(lines.read(200)))
 
 
 def _about_log(file: Path, are_runs: bool) -> tuple[Any, Any]:
@@ -231,7 +216,7 @@ def _about_log(file: Path, are_runs: bool) -> tuple[Any, Any]:
     folder = file.resolve().parent
     if not are_runs and (name := LM_EVAL_NAME.fullmatch(file.name)):
         return (folder, name["task"]), name["date"]
-    if not are_runs and _is_lighteval_log(file):
+    if not are_runs and file.match("details_*.parquet"):
         return (folder.parent, file.name.partition("_20")[0]), folder.name
     return file, ""
 
@@ -257,9 +242,8 @@ def eval_log(data: bytes, name: str, with_samples: bool = True) -> dict[str, Any
 
 def _load_one(source: str, reading: ReadingOptions) -> Table:
     """Return the table of a file, an address, standard input or a dataset."""
-    path = path_of(source)
-    is_file = is_remote(source) or source == "-" or (path.exists() and not path.is_dir())
-    if not is_file:
+    path = Path(source.partition("?")[0] if is_remote(source) else source)
+    if not (is_remote(source) or source == "-" or (path.exists() and not path.is_dir())):
         return _finished(_table_of_dataset(source, reading), reading)
     if reading.config or reading.split:
         raise ValueError(f"config and split apply to datasets, and {source} is a file.")
@@ -269,44 +253,31 @@ def _load_one(source: str, reading: ReadingOptions) -> Table:
     else:
         data, has_format = read_file(source), path.is_file()  # no pipe such as /dev/fd/63
     title = "standard input" if source == "-" else source
-    return _table_of_bytes(title, data, suffix if has_format else "", reading, path)
-
-
-def _table_of_bytes(
-    name: str, data: bytes, suffix: str, reading: ReadingOptions, path: Path | None = None
-) -> Table:
-    """Return the table in the bytes of a file. With the suffix "", its content tells the format."""
-    if suffix == ".eval":
-        table = table_of_rows([eval_log(data, name)], name)
-    else:
-        table = parse_file(name, data, suffix)
-    return _finished(table, reading, path)
+    if has_format and suffix == ".eval":
+        return _finished(table_of_rows([eval_log(data, title)], title), reading, path)
+    return _finished(parse_file(title, data, suffix if has_format else ""), reading, path)
 
 
 def _finished(table: Table, reading: ReadingOptions, path: Path | None = None) -> Table:
     """Return the table as the layout of a tool reads it, or the table inside of a single object."""
     if reading.records is not None:
-        return _rows_inside(table, reading)
+        return _rows_inside(table, reading.records, reading)
     if (log := recognised(table, path)) is not None:
         return log
-    if not (table.is_object and table.size):
-        return table
-    record = {name: cells[0] for name, cells in table.columns.items()}
-    return _table_of_object(record, table, reading)
+    return _table_in_object(table, reading) if table.is_object and table.size else table
 
 
-def _rows_inside(table: Table, reading: ReadingOptions) -> Table:
-    """Return the table of the rows, or of the only object, at the path `reading.records`."""
-    path = str(reading.records)
+def _rows_inside(table: Table, path: str, reading: ReadingOptions) -> Table:
+    """Return the table of the rows, or of the only object, at a dotted path."""
     cells = with_fields(table, [("records", path)]).columns[path]
-    if len(cells) == 1 and isinstance(cells[0], dict):
-        return _table_of_object(cells[0], table_of_rows(cells, table.title), reading)
+    if len(cells) == 1 and isinstance(cells[0], dict) and cells[0]:
+        return _table_in_object(table_of_rows(cells, table.title), reading)
     return table_of_records(list(_rows_in_lists(cells)), f"{table.title}, {path}")
 
 
 def _rows_in_lists(cells: Any) -> Iterator[Any]:
     """Yield the entries of lists, and of lists inside of them that are no lists of samples."""
-    for entry in itertools.chain(*(cell if isinstance(cell, list) else [cell] for cell in cells)):
+    for entry in flat(cells):
         if isinstance(entry, list) and any(isinstance(x, (list, dict)) for x in entry):
             yield from _rows_in_lists([entry])
         else:
@@ -319,13 +290,13 @@ Record = dict[str, Any]
 _COLUMN_NAMES = {x for names in usual.COLUMN_NAMES.values() for x in names if len(x) > 1}
 
 
-def _table_of_object(record: Record, table: Table, reading: ReadingOptions) -> Table:
+def _table_in_object(table: Table, reading: ReadingOptions) -> Table:
     """Return the table that one object of JSON holds: its columns, or a row for each key.
 
     The keys are names of columns if one of them is among `COLUMN_NAMES` or is named by the caller.
     Otherwise they are ids. Other objects stay the only row of the `table`.
     """
-    title = table.title
+    record, title = {name: cells[0] for name, cells in table.columns.items()}, table.title
     if is_arc(record):
         return read_layout(ARC, table_of_rows([record], title))
     if rows := _rows_of_tool(record):
@@ -349,10 +320,10 @@ def _rows_of_tool(record: Record) -> list[Record]:
     and bigcode's harness lists [number, row] by task.
     """
     for beside, name in (("features", "rows"), ("schema", "data")):
-        if {beside, name} <= record.keys() and is_list_of(record[name], dict):
+        if beside in record and is_list_of(record.get(name), dict):
             return [x.get("row", x) for x in record[name]]
     if all(is_list_of(x, list) for x in record.values()):
-        entries = list(itertools.chain(*record.values()))
+        entries = list(flat(record.values()))
         if all(list(map(type, entry)) == [int, dict] for entry in entries):
             return [row for _, row in entries]
     return []
@@ -457,18 +428,18 @@ def _refuse_keys_of_samples(record: Record, title: str, reading: ReadingOptions)
     They may be if they number samples, as sample_1 does, or if their values have samples by
     question: lists of lists, which may also be the tests of samples, or objects of outcomes.
     """
-    values = list(record.values())
+    first, *_ = values = list(record.values())
     are_numbered = bool(sample_columns(record)) and not next(iter(record)).isdigit()
     has_lists = all(is_list_of(x, list) for x in values)
-    objects = values if is_list_of(values, dict) else []
-    has_objects = bool(objects) and _have_samples(objects, reading)
+    are_objects = is_list_of(values, dict)
+    has_objects = are_objects and _have_samples(values, reading)
     if not (are_numbered or has_lists or has_objects):
         return
     ways = []
     if has_lists or has_objects:
         ways.append(Way({"records": next(iter(record))}, "only these samples"))
-    if objects:
-        ways.append(Way({"outcomes": str(next(iter(objects[0])))}, "each key is a question"))
+    if are_objects:
+        ways.append(Way({"outcomes": str(next(iter(first)))}, "each key is a question"))
     raise SelectionError(
         f"{title} has {'an object' if has_objects else 'a list'} for each of "
         f"{first_entries(list(record), 4)}: these can be questions, models or samples. Write a "
@@ -492,18 +463,18 @@ def _rows_of_samples(record: Record, title: str) -> list[Record]:
     are_lists, are_texts = kinds == {list}, kinds == {str}
     if inner & {dict, str} and not (are_lists or are_texts):
         return []
-    _refuse_fractions(flat(values), record, title)
+    _refuse_fractions(record, title)
     if not are_lists and len(values) < 2:
         return []
     if not (are_lists or are_texts) and any(x not in (0, 1, None) for x in values):
         return []
     role = "samples" if str in inner else "outcomes"
-    return [{"id": key, role: value} for key, value in zip(record, values, strict=True)]
+    return [{"id": key, role: value} for key, value in record.items()]
 
 
-def _refuse_fractions(entries: Iterable[Any], record: Record, title: str) -> None:
-    """Raise a ValueError if an entry of an object is a number such as 0.5."""
-    floats = (x for x in entries if isinstance(x, float) and math.isfinite(x))
+def _refuse_fractions(record: Record, title: str) -> None:
+    """Raise a ValueError if a value of an object, or an entry of its lists, is a fraction."""
+    floats = (x for x in flat(record.values()) if isinstance(x, float) and math.isfinite(x))
     fraction = next((x for x in floats if not x.is_integer()), None)
     if fraction is not None:
         raise ValueError(

@@ -93,15 +93,6 @@ def class_names(schema: Any) -> dict[str, list[str]]:
     return {x: y["names"] for x, y in known if isinstance(y, dict) and "names" in y}
 
 
-def arrow_column(table: Any, name: str) -> list[Any]:
-    """Return the entries of a column of an Arrow table, with names in place of class indices.
-
-    The index -1 of a class becomes None.
-    """
-    cells, names = table[name].to_pylist(), class_names(table.schema).get(name)
-    return [names[x] if x is not None and x >= 0 else None for x in cells] if names else cells
-
-
 @dataclass(frozen=True)
 class Table:
     """The rows of a source by column, and what is known about them.
@@ -146,9 +137,9 @@ class Table:
 
     def taken(self, rows: Sequence[int]) -> Table:
         """Return the table of the rows with these indices, in this order."""
-        every = self.row_numbers()
         columns: Columns = {x: [cells[row] for row in rows] for x, cells in self.columns.items()}
-        return replace(self, columns=columns, numbers=[every[row] for row in rows])
+        numbers = self.row_numbers()
+        return replace(self, columns=columns, numbers=[numbers[row] for row in rows])
 
     @cached_property
     def roles(self) -> Roles:
@@ -171,8 +162,7 @@ class Table:
             return [*one, ": two samples"]
         if FILE in self.columns:
             return [*one, " and ", *other]
-        (_, _, first_number, _), (_, _, second_number, _) = one, other
-        return [f"{self.title}, rows ", first_number, " and ", second_number, FROM_0]
+        return [f"{self.title}, rows ", one[2], " and ", other[2], FROM_0]
 
 
 def pairs_of(names: Mapping[str, Any]) -> list[tuple[str, str]]:
@@ -205,6 +195,18 @@ def table_of_columns(columns: Mapping[Any, Any], title: str = "The source", **kn
     return Table({str(name): cells for name, cells in columns.items()}, title, **known)
 
 
+def table_of_arrow(source: Any, title: str = "The source") -> Table:
+    """Return the table of one of Arrow, with names in place of class indices, and None for -1."""
+    names, classes = source.column_names, class_names(source.schema)
+    if twice := [name for name, number in Counter(names).items() if number > 1]:
+        raise ValueError(f"Two columns have the same name, {short(twice[0])}.")
+    columns: Columns = {name: source[name].to_pylist() for name in names}
+    for name in classes.keys() & columns.keys():
+        known = classes[name]
+        columns[name] = [None if x is None or x < 0 else known[x] for x in columns[name]]
+    return Table(columns, title)
+
+
 def rows_of(table: Table) -> list[dict[str, Any]]:
     """Return the rows of a table as a list of dicts."""
     names = list(table.columns)
@@ -225,7 +227,7 @@ def column_at(columns: Mapping[str, Sequence[Any]], path: str) -> Sequence[Any] 
         name = ".".join(keys[:i])
         if name in columns:
             fields = [field_at(cell, keys[i:]) for cell in columns[name]]
-            return fields if any(map(_has_value, fields)) else None
+            return fields if _has_value(fields) else None
     return None
 
 
@@ -318,11 +320,12 @@ def join_tables(tables: Sequence[Table]) -> Table:
     from different tools or models.
     """
     _refuse_other_runs(tables)
-    first, names = tables[0], _names_in_all(tables)
-    sizes = [table.size for table in tables]
-    columns: Columns = {x: _joined_column(tables, x) for x in names}
-    columns[FILE] = list(itertools.chain(*map(itertools.repeat, range(len(sizes)), sizes)))
-    files = tuple(table.title for table in tables)
+    first, files = tables[0], tuple(table.title for table in tables)
+    columns: Columns = {}
+    for name in _names_in_all(tables):
+        parts = (table.columns.get(name) or [None] * table.size for table in tables)
+        columns[name] = list(itertools.chain.from_iterable(parts))
+    columns[FILE] = [index for index, table in enumerate(tables) for _ in range(table.size)]
     return replace(
         first,
         columns=columns,
@@ -331,47 +334,8 @@ def join_tables(tables: Sequence[Table]) -> Table:
         files=files,
         is_csv=any(table.is_csv for table in tables),
         has_decimal_commas=all(table.has_decimal_commas for table in tables),
-        numbers=list(itertools.chain(*map(Table.row_numbers, tables))),
+        numbers=[number for table in tables for number in table.row_numbers()],
     )
-
-
-def names_of_files(table: Table) -> Columns:
-    """Return the column `FILES`, the name of the file of each row; {} if the table has one file.
-
-    Names are without their suffixes, or with their paths if two are equal.
-    """
-    if FILE not in table.columns:
-        return {}
-    names = [Path(file).name.split(".")[0] for file in table.files]
-    if len({*names}) < len(names):
-        names = list(table.files)
-    return {FILES: [names[index] for index in table.columns[FILE]]}
-
-
-def _names_in_all(tables: Sequence[Table]) -> list[str]:
-    """Return the columns of tables that are read: those that all have, or all columns of runs.
-
-    A run that broke off has fewer columns. Warn of columns that some tables lack if no tool wrote
-    them.
-    """
-    layout = tables[0].layout
-    names = list(dict.fromkeys(itertools.chain(*(table.columns for table in tables))))
-    if layout is not None and layout.files_are_runs:
-        return names
-    file_without: dict[str, str] = {}
-    for table in reversed(tables):  # the first of them is named
-        file_without |= dict.fromkeys({*names} - {*table.columns}, table.title)
-    lacking = [f"{name} (not in {file_without[name]})" for name in names if name in file_without]
-    if lacking and layout is None:
-        shown = ", ".join(lacking)
-        warnings.warn(f"Only columns that all files have are read, without {shown}.", stacklevel=3)
-    return [name for name in names if name not in file_without]
-
-
-def _joined_column(tables: Sequence[Table], name: str) -> list[Any]:
-    """Return a column of several tables, with None for the rows of tables without it."""
-    cells = (table.columns.get(name) or [None] * table.size for table in tables)
-    return list(itertools.chain.from_iterable(cells))
 
 
 def _joined_origin(tables: Sequence[Table]) -> dict[str, str]:
@@ -386,19 +350,52 @@ def _joined_origin(tables: Sequence[Table]) -> dict[str, str]:
 def _refuse_other_runs(tables: Sequence[Table]) -> None:
     """Raise a ValueError if tools or models differ, or if tables without a tool share no column."""
     first = tables[0]
-    for table in tables if first.layout is None else ():
-        if first.columns.keys().isdisjoint(table.columns):
+    for table in tables:
+        if first.layout is None and first.columns.keys().isdisjoint(table.columns):
             raise ValueError(
                 f"{first.title} and {table.title} have no column in common: leave out the one "
                 f"that has no samples."
             )
     for table, what in itertools.product(tables, ("harness", "model")):
-        values = [x.origin.get(what) or "unknown" for x in (first, table)]
-        if values[0] != values[1]:
+        one, other = (x.origin.get(what) or "unknown" for x in (first, table))
+        if one != other:
             raise ValueError(
-                f"{first.title} and {table.title} are not parts of one run: their {what} is "
-                f"{values[0]} and {values[1]}. Compare them, or score each by itself."
+                f"{first.title} and {table.title} are not parts of one run: their {what} is {one} "
+                f"and {other}. Compare them, or score each by itself."
             )
+
+
+def _names_in_all(tables: Sequence[Table]) -> list[str]:
+    """Return the columns of tables that are read: those that all have, or all columns of runs.
+
+    A run that broke off has fewer columns. Warn of columns that some tables lack if no tool wrote
+    them.
+    """
+    layout = tables[0].layout
+    names = dict.fromkeys(name for table in tables for name in table.columns)
+    if layout is not None and layout.files_are_runs:
+        return list(names)
+    file_without: dict[str, str] = {}
+    for table in reversed(tables):  # the first of them is named
+        file_without |= dict.fromkeys(names.keys() - table.columns.keys(), table.title)
+    lacking = [f"{name} (not in {file_without[name]})" for name in names if name in file_without]
+    if lacking and layout is None:
+        shown = ", ".join(lacking)
+        warnings.warn(f"Only columns that all files have are read, without {shown}.", stacklevel=3)
+    return [name for name in names if name not in file_without]
+
+
+def names_of_files(table: Table) -> Columns:
+    """Return the column `FILES`, the name of the file of each row; {} if the table has one file.
+
+    Names are without their suffixes, or with their paths if two are equal.
+    """
+    if FILE not in table.columns:
+        return {}
+    names = [Path(file).name.split(".")[0] for file in table.files]
+    if len({*names}) < len(names):
+        names = list(table.files)
+    return {FILES: [names[index] for index in table.columns[FILE]]}
 
 
 def title_of_files(names: Sequence[str]) -> str:
