@@ -271,18 +271,12 @@ def test_a_metric_names_the_question_of_a_bad_reference_and_refuses_other_sample
 
 
 @pytest.mark.parametrize(
-    "options",
-    [
-        {"timeout": 0},
-        {"timeout": float("inf")},
-        {"memory": "1GB"},
-        {"memory": 10},
-        {"workers": 0},
-    ],
+    ("name", "value"),
+    [("timeout", 0), ("timeout", float("inf")), ("memory", "1GB"), ("memory", 10), ("workers", 0)],
 )
-def test_an_invalid_option_is_an_error(options):
-    with pytest.raises((ValueError, TypeError), match=next(iter(options))):
-        python_tests(**options)
+def test_an_invalid_option_is_an_error(name, value):
+    with pytest.raises((ValueError, TypeError), match=name):
+        python_tests(**{name: value})
 
 
 def test_samples_that_are_not_texts_and_unequal_lengths_are_errors():
