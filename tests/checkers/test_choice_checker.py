@@ -139,6 +139,8 @@ def test_lines_that_a_model_repeats_after_its_choice_take_linear_time(repeated):
     [
         *("AB", "maybe", 3, "", PLANETS | {"answer": "E"}, {}, None),
         {"options": ["B", "A"], "answer": "B"},  # the letter, or the text of A
+        {"options": ["x", "$x$", "y"], "answer": "x"},
+        {"options": ["None", "One"], "answer": None},
         ["A", "yes"],
     ],
 )

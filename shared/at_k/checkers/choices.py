@@ -42,31 +42,25 @@ def read_options(reference: Any) -> Options | None:
 
 
 def _options_of_row(row: Mapping[str, Any]) -> Options | None:
-    """Return the options in a row such as {"options": [..], "answer": "B"}, or None if invalid."""
-    texts, labels = _texts_and_labels(row.get("options", row.get("choices")))
-    known, letters = tuple(map(_normal, texts)), _LETTERS[: len(texts)]
+    """Return the options in a row such as {"options": [..], "answer": "B"}, or None if invalid.
+
+    Options are a list, a dict of texts by labels, or as in ARC {"text": [..], "label": [..]}.
+    """
+    texts, labels = row.get("options", row.get("choices")), []
+    if isinstance(texts, Mapping):
+        labels = [*map(str, texts.get("label", [*texts]))]
+        texts = texts.get("text", [*texts.values()])
+    if not isinstance(texts, Sequence) or isinstance(texts, str):
+        return None
+    known, letters = tuple(_normal(str(text)) for text in texts), _LETTERS[: len(texts)]
     names = [label.strip().upper() for label in labels or letters]
     if not texts or len({*names}) != len(texts) or len(texts) > len(_LETTERS):
         return None
     if all(len(name) == 1 and name in _LETTERS for name in names):
         letters = "".join(names)
     answer = row.get("answer") if row.get("answer") is not None else row.get("answer_index")
-    index = _index_of_answer(answer, names, known, bool(labels))
+    index = None if answer is None else _index_of_answer(answer, names, known, bool(labels))
     return None if index is None else Options(letters[index], letters, known)
-
-
-def _texts_and_labels(options: Any) -> tuple[list[str], list[str]]:
-    """Return the texts of options and their labels, if they have any, as two lists.
-
-    Options are a list, a dict of texts by labels, or as in ARC {"text": [..], "label": [..]}.
-    """
-    labels: Any = ()
-    if isinstance(options, Mapping):
-        labels = options.get("label", [*options])
-        options = options.get("text", [*options.values()])
-    if not isinstance(options, Sequence) or isinstance(options, str):
-        return [], []
-    return [*map(str, options)], [*map(str, labels)]
 
 
 def _index_of_answer(
@@ -80,8 +74,8 @@ def _index_of_answer(
         return answer if 0 <= answer < len(texts) else None
     name, text = _letter_of_reference(answer) or str(answer).strip(), _normal(str(answer))
     indices = {names.index(name)} if name in names else set()
-    if text in texts and not (indices and are_labels):
-        indices.add(texts.index(text))
+    if not (indices and are_labels):
+        indices |= {index for index, option in enumerate(texts) if option == text}
     return indices.pop() if len(indices) == 1 else None
 
 
