@@ -95,10 +95,7 @@ def test_yes_and_no_are_read_as_answers_and_not_as_words(reference, text, word):
 @pytest.mark.parametrize(
     ("reference", "correct"),
     [
-        ("C", "C"),
-        ("(c)", "C"),
-        ("yes", "YES"),
-        ("False", "FALSE"),
+        *(("C", "C"), ("(c)", "C"), ("yes", "YES"), ("False", "FALSE")),
         (PLANETS | {"answer": 2}, "C"),
         (PLANETS | {"answer": "mars."}, "B"),
         ({"choices": {"text": ["x", "y"], "label": ["A", "B"]}, "answer": "B"}, "B"),

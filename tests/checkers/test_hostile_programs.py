@@ -381,8 +381,8 @@ def test_a_program_leaves_nothing_for_the_next_one():
 
 def test_a_program_has_no_file_of_its_sandbox_where_the_caller_has_many_open_files():
     """A file with the code of the sandbox would be that of all later ones."""
-    looking = "import os\ndef is_open(number):\n    try:\n        return bool(os.fstat(number))\n"
-    looking += "    except OSError:\n        return False\n"
+    looking = "import os\ndef is_open(number):\n    try: return bool(os.fstat(number))\n"
+    looking += "    except OSError: return False\n"
     looking += "def count(): return sum(map(is_open, range(3, 2000)))\n"
     files = [os.open(os.devnull, os.O_RDONLY) for _ in range(300)]
     sandbox._server_code().close()

@@ -68,16 +68,11 @@ def examine(control: socket.socket, desk: int, is_isolated: bool) -> None:
             os.pwrite(desk, json.dumps(verdict).encode(), 0)
             os.close(descriptors[0])
         elif is_isolated:
-            _end_other_processes()
+            with suppress(ProcessLookupError):  # when the server has reaped all others
+                while True:
+                    os.kill(-1, signal.SIGKILL)
+                    time.sleep(0.0001)
         control.send(letter)
-
-
-def _end_other_processes() -> None:
-    """End all processes but the server and this one, and wait until the server has reaped them."""
-    with suppress(ProcessLookupError):
-        while True:
-            os.kill(-1, signal.SIGKILL)
-            time.sleep(0.0001)
 
 
 def _verdict(exam: dict[str, Any], descriptor: int) -> dict[str, Any]:

@@ -43,7 +43,11 @@ def run_program(
         if os.getppid() != 1:  # process 1 needs no group to find the processes of a program
             os.setpgid(0, 0)
         if job["stdin"] is not None:
-            _redirect(job["stdin"], folder, printed)
+            stdin = os.open(os.path.join(folder, _STDIN), os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
+            os.write(stdin, job["stdin"].encode())
+            os.lseek(stdin, 0, os.SEEK_SET)
+            os.dup2(stdin, 0)
+            os.dup2(printed, 1)
         os.closerange(3, connection)
         os.closerange(connection + 1, MOST_FILES)
         for limit, soft, hard in limits:
@@ -59,15 +63,6 @@ def run_program(
             os.write(connection, exception_line(error).encode(errors="replace"))
     finally:
         os._exit(1)
-
-
-def _redirect(text: str, folder: str, printed: int) -> None:
-    """Let this process read a text from its standard input, and print to a file."""
-    stdin = os.open(os.path.join(folder, _STDIN), os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
-    os.write(stdin, text.encode())
-    os.lseek(stdin, 0, os.SEEK_SET)
-    os.dup2(stdin, 0)
-    os.dup2(printed, 1)
 
 
 def _run_script(job: dict[str, Any]) -> None:

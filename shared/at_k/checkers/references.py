@@ -63,16 +63,6 @@ class Tests:
             return frozenset({self.entry_point, self.entry_point.partition(".")[0], "Solution"})
         return frozenset(self.code.names if self.code is not None else ())
 
-    @property
-    def cases(self) -> int:
-        """How often a program runs: once for each input, or once with tests that are code."""
-        return max(1, len(self.inputs))
-
-    def in_interpreter(self) -> Tests:
-        """Return the tests, which are code, such that the process of the program runs them."""
-        assert self.code is not None
-        return replace(self, code=replace(self.code, shares_interpreter=True))
-
     def jobs(self, program: str | None, case: int = 0) -> tuple[dict[str, Any], dict[str, Any]]:
         """Return the jobs of the server and of the examiner that run a program with a case.
 

@@ -24,7 +24,7 @@ import time
 from collections.abc import Generator, Iterable
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 from queue import SimpleQueue
@@ -470,10 +470,11 @@ class Pool:
         if program is None:
             return {"ran": None, "problem": None} | self._reply(tests, None)
         seconds, ran, reply = 0.0, 0, {}
-        for case in range(tests.cases):
+        for case in range(max(1, len(tests.inputs))):  # once for tests that are code
             reply = self._reply(tests, program, case)
-            if reply["status"] == "not apart":
-                reply = self._reply(tests.in_interpreter(), program, case)
+            if reply["status"] == "not apart" and tests.code is not None:
+                together = replace(tests, code=replace(tests.code, shares_interpreter=True))
+                reply = self._reply(together, program, case)
             seconds += reply["cpu_seconds"]
             ran += reply["tests"]
             if reply["status"] != "passed":
