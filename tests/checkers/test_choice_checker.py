@@ -95,10 +95,7 @@ def test_yes_and_no_are_read_as_answers_and_not_as_words(reference, text, word):
 @pytest.mark.parametrize(
     ("reference", "correct"),
     [
-        ("C", "C"),
-        ("(c)", "C"),
-        ("yes", "YES"),
-        ("False", "FALSE"),
+        *(("C", "C"), ("(c)", "C"), ("yes", "YES"), ("False", "FALSE")),
         (PLANETS | {"answer": 2}, "C"),
         (PLANETS | {"answer": "mars."}, "B"),
         ({"choices": {"text": ["x", "y"], "label": ["A", "B"]}, "answer": "B"}, "B"),
@@ -139,6 +136,8 @@ def test_lines_that_a_model_repeats_after_its_choice_take_linear_time(repeated):
     [
         *("AB", "maybe", 3, "", PLANETS | {"answer": "E"}, {}, None),
         {"options": ["B", "A"], "answer": "B"},  # the letter, or the text of A
+        {"options": ["x", "$x$", "y"], "answer": "x"},
+        {"options": ["None", "One"], "answer": None},
         ["A", "yes"],
     ],
 )

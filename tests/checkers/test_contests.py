@@ -75,10 +75,7 @@ class Evil:
     "private",
     [
         base64.b64encode(zlib.compress(pickle.dumps(Evil()))).decode(),
-        "not base64!",
-        base64.b64encode(b"x").decode(),
-        json.dumps([{"input": "1"}]),
-        7,
+        *("not base64!", base64.b64encode(b"x").decode(), json.dumps([{"input": "1"}]), 7),
     ],
 )
 def test_private_cases_that_cannot_be_read_are_an_error_and_run_nothing(private, capsys):

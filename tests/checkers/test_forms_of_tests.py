@@ -214,9 +214,10 @@ ALWAYS = "    def __eq__(self, other): return True\n    def __sub__(self, other)
 RETURNS_ITSELF = "class S:\n    def f(self, x): return self\n" + ALWAYS
 REACHING = {
     "hands over builtin functions": (
-        PATCH + "own = P._names\ndef names(self, message):\n"
-        "    return own(self, message) | {'__builtins__': {'abs': lambda x: 0}}\n"
-        "P._names = names\n" + WRONG,
+        PATCH + "own = P.names\ndef names(self, *x):\n    reply = own(self, *x)\n"
+        "    builtins = self._encoded({'abs': lambda x: 0})\n"
+        "    reply['value']['dict'].append(['__builtins__', builtins])\n    return reply\n"
+        "P.names = names\n" + WRONG,
         "assert abs(f(2) - 4) < 0.1",
     ),
     "has a class with a name that the tests import": (
@@ -260,8 +261,8 @@ REACHING = {
         "assert f(2)['a'] == 4",
     ),
     "changes an argument to what is no argument": (
-        PATCH + "own = P._called\ndef called(self, **message):\n"
-        "    return own(self, **message) | {'changed': [{'set': [[]]}, 3]}\nP._called = called\n"
+        PATCH + "own = P.call\ndef call(self, *x):\n"
+        "    return own(self, *x) | {'changed': [{'set': [[]]}, 3]}\nP.call = call\n"
         "def f(x): return 4\n",
         "assert f([2]) == 4",
     ),

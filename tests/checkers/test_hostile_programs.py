@@ -10,7 +10,7 @@ from functools import cache
 from pathlib import Path
 
 import pytest
-from at_k.checkers import python_tests
+from at_k.checkers import python_tests, sandbox
 
 TESTS = """def check(candidate):
     assert candidate(2) == 4
@@ -193,6 +193,7 @@ DISTURBING = {
         "os.kill(1, signal.SIGKILL)\nos.kill(1, signal.SIGSTOP)",
         "failed",
     ),
+    "a stopped examiner": ("import os, signal\nos.kill(2, signal.SIGSTOP)\n" + WRONG, "failed"),
     "other limits for the server": (
         "import os, resource\nfor limit in range(16):\n    try:\n"
         "        resource.prlimit(1, limit, (0, 0))\n    except OSError:\n        pass\n"
@@ -376,6 +377,20 @@ def test_a_program_leaves_nothing_for_the_next_one():
     )
     [row] = python_tests(workers=1).run([[leaving, looking, leaving, looking]], ["assert x == 1"])
     assert [record["status"] for record in row] == ["passed"] * 4, row
+
+
+def test_a_program_has_no_file_of_its_sandbox_where_the_caller_has_many_open_files():
+    """A file with the code of the sandbox would be that of all later ones."""
+    looking = "import os\ndef is_open(number):\n    try: return bool(os.fstat(number))\n"
+    looking += "    except OSError: return False\n"
+    looking += "def count(): return sum(map(is_open, range(3, 2000)))\n"
+    files = [os.open(os.devnull, os.O_RDONLY) for _ in range(300)]
+    sandbox._server_code().close()
+    sandbox._server_code.cache_clear()  # so that the file gets a large number
+    [[record]] = python_tests(workers=1).run([[looking]], ["assert count() == 1"])
+    assert record["status"] == "passed", record  # the socket to its tests
+    for file in files:
+        os.close(file)
 
 
 def test_a_call_does_not_know_the_expected_output():

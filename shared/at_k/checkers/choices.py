@@ -1,7 +1,6 @@
 """Read the option that a response chooses, for `choice`: a letter, or the text of an option.
 
-A response and the `Options` of its question go in. What comes out is a capital letter, or a word
-such as "YES", or None. A *mark* is what announces an answer, such as "The answer is" or a box.
+A *mark* is what announces an answer, such as "The answer is" or a box.
 """
 
 from __future__ import annotations
@@ -20,24 +19,17 @@ _WORDS = (("yes", "no"), ("true", "false"))
 
 @dataclass(frozen=True)
 class Options:
-    """The options of a question, and the correct one.
+    """The options of a question, and the correct one."""
 
-    Attributes:
-        correct: the letter of the correct option, or a word such as "YES".
-        letters: the letters that an answer may be, as one text; "" if it is a word.
-        texts: the texts of the options as `_normal` returns them; empty if they are not known.
-    """
-
-    correct: str
-    letters: str
-    texts: tuple[str, ...] = ()
+    correct: str  # its letter, or a word such as "YES"
+    letters: str  # that an answer may be; "" if it is a word
+    texts: tuple[str, ...] = ()  # of the options, see `_normal`, if they are known
 
 
 def read_options(reference: Any) -> Options | None:
     """Return the options and the correct one by a reference, or None if it cannot be read.
 
-    A reference is a letter, "yes", "no", "true" or "false", or a dict with the options and the
-    answer: a letter, the index of an option (`answer_index`), or the text of one option.
+    It is a letter, yes, no, true or false, or a dict with the options and the answer.
     """
     if isinstance(reference, Mapping):
         return _options_of_row(reference)
@@ -50,32 +42,25 @@ def read_options(reference: Any) -> Options | None:
 
 
 def _options_of_row(row: Mapping[str, Any]) -> Options | None:
-    """Return the options in a row such as {"options": [..], "answer": "B"}, or None if invalid."""
-    texts, labels = _texts_and_labels(row.get("options", row.get("choices")))
-    known, letters = tuple(map(_normal, texts)), _LETTERS[: len(texts)]
+    """Return the options in a row such as {"options": [..], "answer": "B"}, or None if invalid.
+
+    Options are a list, a dict of texts by labels, or as in ARC {"text": [..], "label": [..]}.
+    """
+    texts, labels = row.get("options", row.get("choices")), []
+    if isinstance(texts, Mapping):
+        labels = [*map(str, texts.get("label", [*texts]))]
+        texts = texts.get("text", [*texts.values()])
+    if not isinstance(texts, Sequence) or isinstance(texts, str):
+        return None
+    known, letters = tuple(_normal(str(text)) for text in texts), _LETTERS[: len(texts)]
     names = [label.strip().upper() for label in labels or letters]
     if not texts or len({*names}) != len(texts) or len(texts) > len(_LETTERS):
         return None
     if all(len(name) == 1 and name in _LETTERS for name in names):
         letters = "".join(names)
     answer = row.get("answer") if row.get("answer") is not None else row.get("answer_index")
-    index = _index_of_answer(answer, names, known, bool(labels))
+    index = None if answer is None else _index_of_answer(answer, names, known, bool(labels))
     return None if index is None else Options(letters[index], letters, known)
-
-
-def _texts_and_labels(options: Any) -> tuple[list[str], list[str]]:
-    """Return the texts of options, and their labels, as two lists. Options may have no labels.
-
-    Options are a list, a dict of texts by labels, or as in ARC {"text": [..], "label": [..]}. For
-    any other value, both lists are empty.
-    """
-    labels: Any = ()
-    if isinstance(options, Mapping):
-        labels = options.get("label", [*options])
-        options = options.get("text", [*options.values()])
-    if not isinstance(options, Sequence) or isinstance(options, str):
-        return [], []
-    return [*map(str, options)], [*map(str, labels)]
 
 
 def _index_of_answer(
@@ -83,15 +68,14 @@ def _index_of_answer(
 ) -> int | None:
     """Return the index of the correct option, or None if the answer does not tell which it is.
 
-    `names` are labels of the row, or letters if not `are_labels`. An answer such as "B" may be the
-    name of one option and the text of another. Then a label counts, and a letter gives None.
+    "B" may be the name of one option and the text of another: then only a label of the row counts.
     """
     if isinstance(answer, int) and not isinstance(answer, bool):
         return answer if 0 <= answer < len(texts) else None
     name, text = _letter_of_reference(answer) or str(answer).strip(), _normal(str(answer))
     indices = {names.index(name)} if name in names else set()
-    if text in texts and not (indices and are_labels):
-        indices.add(texts.index(text))
+    if not (indices and are_labels):
+        indices |= {index for index, option in enumerate(texts) if option == text}
     return indices.pop() if len(indices) == 1 else None
 
 
@@ -200,7 +184,6 @@ _TAG = re.compile(r"</?(?:b|i|u|p|br|em|strong)\b[^<>]*>")
 def read_choice(text: str, options: Options, stop: Sequence[str] = ()) -> str | None:
     """Return the letter or word that a response chooses, or None if it does not choose exactly one.
 
-    `stop` has texts before which a response ends, such as the header of the next question.
     >>> read_choice("(A) is wrong. The answer is (C).", Options("C", "ABCD"))
     'C'
     """
@@ -260,10 +243,7 @@ def _letter(match: re.Match[str]) -> str:
 
 
 def _single_letter(match: re.Match[str], text: str, options: Options) -> str | None:
-    """Return the letter of a match as a capital, or None if the text does not choose it clearly.
-
-    The choice is not clear if the letter is not an option, or if another letter follows ("B or C").
-    """
+    """Return the letter of a match, or None if it is no option, or another follows ("B or C")."""
     letter = _letter(match)
     second = _ALTERNATIVE.match(text, match.end())
     if second is not None and second[1] != letter:
@@ -274,8 +254,7 @@ def _single_letter(match: re.Match[str], text: str, options: Options) -> str | N
 def _option_in(sentence: str, options: Options) -> str | None:
     """Return the letter of the only option whose text occurs in a sentence, or None.
 
-    If several occur, only the part before a reason counts, which starts with ",", "because" etc. If
-    the text of one option is part of the text of another one, only the longer of the two counts.
+    If several occur, only the part before a reason counts, and a text within a longer one does not.
     """
     normal, texts = _normal(sentence), options.texts
     for part in (normal, _REASON.split(normal)[0]):
@@ -315,8 +294,7 @@ def _word_after(options: Options, text: str, mark: re.Match[str]) -> str | None:
 def _word_without_mark(options: Options, text: str) -> str | None:
     """Return in capitals the word that a text without a mark chooses, such as "YES", or None.
 
-    An answer at the start of the text counts. Otherwise the last sentence with a word decides: by
-    an answer at its start, or by the only word it has, unless that is denied.
+    It starts the text or the last sentence with a word, or is the only word there and not denied.
     """
     first, *others = sentences(text)
     if word := _word_at(first, 0, options):

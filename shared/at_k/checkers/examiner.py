@@ -48,12 +48,9 @@ class _EndedError(BaseException):
 def examine(control: socket.socket, desk: int, is_isolated: bool) -> None:
     """Run the tests of one program after another, until the server ends.
 
-    Args:
-        control: the socket to the server. A letter comes in, and goes back when the work is done:
-            "e" runs the tests on the desk, and comes with a descriptor, the connection to a program
-            or the file with what a script printed; "k" ends all other processes if `is_isolated`.
-        desk: the descriptor of a file. It has the tests, see `Tests.jobs`; then their verdict.
-        is_isolated: whether the server is process 1 of a namespace.
+    A letter comes from the server, and goes back when the work is done: "e" runs the tests on the
+    desk, and comes with the connection to a program or the file with what a script printed; "k"
+    ends all other processes if the server is process 1 of a namespace.
     """
     control.send(b"r")  # ready
     while True:
@@ -71,37 +68,32 @@ def examine(control: socket.socket, desk: int, is_isolated: bool) -> None:
             os.pwrite(desk, json.dumps(verdict).encode(), 0)
             os.close(descriptors[0])
         elif is_isolated:
-            _end_other_processes()
+            with suppress(ProcessLookupError):  # when the server has reaped all others
+                while True:
+                    os.kill(-1, signal.SIGKILL)
+                    time.sleep(0.0001)
         control.send(letter)
-
-
-def _end_other_processes() -> None:
-    """End all processes but the server and this one, and wait until the server has reaped them."""
-    with suppress(ProcessLookupError):
-        while True:
-            os.kill(-1, signal.SIGKILL)
-            time.sleep(0.0001)
 
 
 def _verdict(exam: dict[str, Any], descriptor: int) -> dict[str, Any]:
     """Run the tests in `exam`, and return a dict of `status`, `message`, and how many `tests` ran.
 
-    The status is "passed", "failed" or "memory"; "ended" if the process of the program ended; or
-    "not apart" if the tests can only run in that process. For the form "find" it is "found", and
-    the dict has what `find_tests` returns in place of `tests`.
+    The status is "passed", "failed" or "memory"; "ended" if the process of the program ended; "not
+    apart" if the tests can only run in it; or "found", beside what `find_tests` returns.
     """
     program = _RemoteProgram(descriptor)
     ran: list[str] = []
-    try:
-        if exam["form"] == "find":
-            return {"status": "found", "message": ""} | program.exchange({"find": exam})
-        ran, problem = _EXAMINATIONS[exam["form"]](exam, program)
-    except _ProgramError as error:
-        problem = str(error)
-    except UnusableTestsError as error:
-        problem = f"the tests {error}"
-    except _EndedError:
-        problem = None
+    problem = None
+    with suppress(_EndedError):
+        try:
+            if exam["form"] == "find":
+                return {"status": "found", "message": ""} | program.ask("find_tests", exam)
+            examine_form = _run_tests if exam["form"] == "tests" else _examine_case
+            ran, problem = examine_form(exam, program)
+        except _ProgramError as error:
+            problem = str(error)
+        except UnusableTestsError as error:
+            problem = f"the tests {error}"
     if program.has_ended or program.cannot_receive:
         status = "ended" if program.has_ended else "not apart"
         return {"status": status, "message": "", "tests": 0}
@@ -114,27 +106,29 @@ def _verdict(exam: dict[str, Any], descriptor: int) -> dict[str, Any]:
 # --- Inputs and outputs -------------------------------------------------------------------
 
 
-def _examine_output(exam: dict[str, Any], program: _RemoteProgram) -> tuple[list[str], str | None]:
-    """Compare what a script printed with what is expected; return what `_run_tests` returns."""
-    printed, expected = program.printed(), exam["output"]
-    if print_the_same(printed, expected):
-        return ["case"], None
-    return ["case"], f"case {exam['case']}: printed {_shown(printed)}, expected {_shown(expected)}"
+def _examine_case(exam: dict[str, Any], program: _RemoteProgram) -> tuple[list[str], str | None]:
+    """Compare what a script printed, or the result of a call, with what is expected.
 
-
-def _examine_call(exam: dict[str, Any], program: _RemoteProgram) -> tuple[list[str], str | None]:
-    """Compare the result of a call, as JSON, with what is expected; return as `_run_tests` does."""
-    returned, expected = program.call(exam["entry_point"], exam["arguments"]), exam["output"]
-    try:
-        result = json.loads(json.dumps(returned, default=_plain_number))
-    except (TypeError, ValueError, RecursionError) as error:
-        return [], exception_line(error)
-    accepted = [expected]
-    if exam["is_wrapped"] and isinstance(expected, list) and len(expected) == 1:
-        accepted += expected
-    if any(are_equal(result, value) for value in accepted):
+    Return what `_run_tests` returns.
+    """
+    expected = exam["output"]
+    if exam["form"] == "stdin":
+        verb, size = "printed", os.fstat(program.connection).st_size
+        result = os.pread(program.connection, size, 0).decode(errors="replace")
+        is_right = print_the_same(result, expected)
+    else:
+        verb = "returned"
+        returned = program.start("call_function", exam["entry_point"], exam["arguments"])
+        try:
+            result = json.loads(json.dumps(returned, default=_plain_number))
+        except (TypeError, ValueError, RecursionError) as error:
+            return [], exception_line(error)
+        is_wrapped = exam["is_wrapped"] and isinstance(expected, list) and len(expected) == 1
+        accepted = [expected, *expected] if is_wrapped else [expected]
+        is_right = any(are_equal(result, value) for value in accepted)
+    if is_right:
         return ["case"], None
-    return ["case"], f"case {exam['case']}: returned {_shown(result)}, expected {_shown(expected)}"
+    return ["case"], f"case {exam['case']}: {verb} {_shown(result)}, expected {_shown(expected)}"
 
 
 def _plain_number(value: Any) -> Any:
@@ -157,10 +151,16 @@ def _shown(value: Any) -> str:
 def _run_tests(exam: dict[str, Any], program: _RemoteProgram) -> tuple[list[str], str | None]:
     """Run tests that are code; return the names of those that ran, and the problem or None."""
     if exam["shares_interpreter"]:
-        ran, problem = program.run(exam)
+        reply = program.ask("run_tests", exam)
+        if not isinstance(reply.get("ran"), list):
+            program.end()
+        ran, problem = [*map(str, reply["ran"])], reply.get("problem")
     else:
+        names = program.start("names", exam["imports"], exam["names"])
+        if not isinstance(names, dict):
+            program.end()
         module = types.ModuleType("tests")
-        vars(module).update(_visible_names(exam, program.names(exam)))
+        vars(module).update(_visible_names(exam, names))
         result = run_tests(exam, module)
         ran, problem = result.ran, result.problem
     missing = {*(exam["expected"] or ran)} - {*ran}
@@ -171,22 +171,19 @@ def _run_tests(exam: dict[str, Any], program: _RemoteProgram) -> tuple[list[str]
     return ran, problem
 
 
-_EXAMINATIONS = {"stdin": _examine_output, "calls": _examine_call, "tests": _run_tests}
-
-
-def _visible_names(job: dict[str, Any], names: dict[str, Any]) -> dict[str, Any]:
+def _visible_names(exam: dict[str, Any], sent: dict[str, Any]) -> dict[str, Any]:
     """Return the names of a program that its tests see, as a dict with their values.
 
     The tests see a name of a builtin function, such as `abs`, only if it is the entry point, or if
-    there is no entry point and no other name. A module that the program imported for its tests is
-    imported again here, because the program may have replaced it.
+    there is no entry point and no other name.
     """
-    for name, module in job["borrowed"]:
+    names = {name: sent[name] for name in exam["names"] if name in sent}  # no __builtins__
+    for name, module in exam["borrowed"]:  # the program may have replaced what it imported
         if name in names:
             with suppress(ImportError):
                 names[name] = importlib.import_module(module)
-    shadowing = {name for name in names if hasattr(builtins, name)} - {job["entry_point"]}
-    if job["entry_point"] or {*names} - shadowing:
+    shadowing = {name for name in names if hasattr(builtins, name)} - {exam["entry_point"]}
+    if exam["entry_point"] or names.keys() - shadowing:
         return {name: value for name, value in names.items() if name not in shadowing}
     return names
 
@@ -199,58 +196,28 @@ class _ProgramError(Exception):
 
 
 class _RemoteProgram:
-    """The process of a program, as the tests see it.
-
-    Attributes:
-        has_ended: whether the process ended, or sent something that is not a message.
-        cannot_receive: whether the tests gave a function of the program an object of their own.
-    """
+    """The process of a program, as the tests see it."""
 
     def __init__(self, connection: int):
-        self._connection = connection
-        self.has_ended = self.cannot_receive = False
+        self.connection = connection
+        self.has_ended = False  # or it sent something that is no message
+        self.cannot_receive = False  # an object of the tests, which they gave to a function
 
-    def printed(self) -> str:
-        """Return what a script printed. The connection is the file with it."""
-        size = os.fstat(self._connection).st_size
-        return os.pread(self._connection, size, 0).decode(errors="replace")
-
-    def names(self, exam: dict[str, Any]) -> dict[str, Any]:
-        """Run the program; return a dict of the names that tests use, or raise _ProgramError."""
-        names = self._started({"load": exam["imports"], "names": exam["names"]})
-        if not isinstance(names, dict):
-            self._end()
-        # No others, such as __builtins__.
-        return {name: value for name, value in names.items() if name in exam["names"]}
-
-    def call(self, entry_point: str, arguments: list[Any]) -> Any:
-        """Run the program and call its function; return the result, or raise _ProgramError."""
-        return self._started({"call": [entry_point, arguments]})
-
-    def _started(self, message: dict[str, Any]) -> Any:
-        """Send the message that runs the program; return the value, or raise _ProgramError."""
+    def start(self, name: str, *arguments: Any) -> Any:
+        """Ask for what runs the program; return the value, or raise _ProgramError."""
         try:
-            return self._result(self.exchange(message))
+            return self._result(self.ask(name, *arguments))
         except BaseException as error:
             raise _ProgramError(last_line(error)) from error
 
-    def run(self, job: dict[str, Any]) -> tuple[list[str], str | None]:
-        """Run tests in the process of the program; return what `_run_tests` returns."""
-        reply = self.exchange({"run": job})
-        if not isinstance(reply.get("ran"), list):
-            self._end()
-        return [*map(str, reply["ran"])], reply.get("problem")
-
-    def ask(self, number: int, method: str, /, *arguments: Any, **options: Any) -> Any:
+    def call(self, number: int, method: str, /, *arguments: Any, **options: Any) -> Any:
         """Call a method of object `number` of the program, or the object itself if method is "".
 
-        Returns the result, or raises the exception that the program raised.
-
-        Arguments that the call changed in place, such as a list that was sorted, are changed here.
+        Return the result, or raise what the program raised. Arguments that change in place, such as
+        a list that is sorted, change here.
         """
         values = [*arguments, *options.values()]
-        sent = {"arguments": encode(values, self._reference_to), "keywords": [*options]}
-        reply = self.exchange({"object": number, "method": method, **sent})
+        reply = self.ask("call", number, method, encode(values, self._reference_to), [*options])
         if "changed" in reply:
             updated(values, self._decoded(reply["changed"]))
         try:
@@ -267,9 +234,9 @@ class _RemoteProgram:
             return self._decoded(reply["value"])
         try:
             classes, arguments, text = reply["error"]
-            error = _exception(classes, self._decoded(arguments), str(text))
+            error = _exception_like(classes, self._decoded(arguments), str(text))
         except (ValueError, TypeError, KeyError, AttributeError, StopIteration):
-            self._end()
+            self.end()
         raise error
 
     def _decoded(self, sent: Any) -> Any:
@@ -277,26 +244,22 @@ class _RemoteProgram:
         try:
             return decode(sent, self._resolve)
         except (ValueError, TypeError, KeyError, IndexError, ImportError, RecursionError):
-            self._end()
+            self.end()
 
-    def exchange(self, message: Any) -> dict[str, Any]:
-        """Send a message to the program, and return its reply, a dict.
-
-        The messages are those of `_AnsweringProgram.serve`. An _EndedError, which ends the tests,
-        is raised if there is no valid reply.
-        """
+    def ask(self, name: str, *arguments: Any) -> dict[str, Any]:
+        """Call a method of `_AnsweringProgram`; return its reply, or end the tests without one."""
         if self.has_ended or self.cannot_receive:
             raise _EndedError
         try:
-            send(self._connection, message)
-            reply = receive(self._connection)
+            send(self.connection, [name, *arguments])
+            reply = receive(self.connection)
         except (EOFError, OSError):
-            self._end()
+            self.end()
         if not isinstance(reply, dict):
-            self._end()
+            self.end()
         return reply
 
-    def _end(self) -> NoReturn:
+    def end(self) -> NoReturn:
         """End the tests, because the program has ended or sent something that is not a message."""
         self.has_ended = True
         raise _EndedError
@@ -305,8 +268,8 @@ class _RemoteProgram:
         """Return what JSON gets for an argument of a call that `encode` cannot copy.
 
         An object of the program is sent as its reference, and a function or class of a module by
-        its name. Any other object ends the tests, which then run in the process of the program. For
-        an exception a TypeError is raised instead: a program could raise one to get them there.
+        its name. Any other object ends the tests, which then run in the process of the program; but
+        an exception is a TypeError, because a program could raise one to get them there.
         """
         if isinstance(value, _Object):
             return value._at_k_reference
@@ -322,7 +285,7 @@ class _RemoteProgram:
         """Return an object for a reference of the program, see `_AnsweringProgram._reference`."""
         if name != "object":
             raise ValueError(f"{name} is no reference")
-        return _Object(partial(self.ask, number), {name: number})
+        return _Object(partial(self.call, number), {name: number})
 
 
 # Modules whose exceptions reach the tests. One of unittest could say that a test did not fail.
@@ -332,7 +295,7 @@ _MODULES = {
 }
 
 
-def _exception(classes: list[Any], arguments: tuple[Any, ...], text: str) -> BaseException:
+def _exception_like(classes: list[Any], arguments: tuple[Any, ...], text: str) -> BaseException:
     """Return an exception like one of the program, of its nearest class in `_MODULES`.
 
     `classes` has [module, name] of its class and of each base class, in order. If needed, a new

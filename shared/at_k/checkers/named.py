@@ -1,8 +1,4 @@
-"""Read answers out of responses and compare them with references: the named checkers.
-
-Samples and references go in as Arrow arrays, and the outcomes and the answers of the S samples of
-all questions come out.
-"""
+"""The named checkers, which read answers out of responses and compare them with references."""
 
 from __future__ import annotations
 
@@ -55,7 +51,7 @@ from .workers import portable_check, run_check
 class NamedChecker:
     """A checker that reads an answer out of each response. A response ends at a text in `stop`.
 
-    `run_options` may have num_proc, executor and timeout: what the user gave to this checker.
+    `run_options` has num_proc, executor and timeout, if the user gave them to this checker.
     """
 
     stop: tuple[str, ...]
@@ -72,9 +68,8 @@ class NamedChecker:
 class Matching(NamedChecker):
     """Compares the answer with the reference. Made by `numeric` or `choice`.
 
-    Attributes:
-        match: a function of samples that are not all None, and of `stop`. It returns two arrays,
-            (S,): whether each sample is correct, and its answer, which is null if it has none.
+    `match` takes samples that are not all None, and `stop`. It returns two arrays, (S,): whether
+    each sample is correct, and its answer, which is null if it has none.
     """
 
     match: Callable[..., Any]
@@ -137,22 +132,15 @@ class MathVerify(NamedChecker):
         return run_check(checking, check, pairs, checking.executor, limit)
 
 
-def numeric(
-    stop: str | Sequence[str] = (),
-    num_proc: int | None = None,
-    executor: Executor | None = None,
-    timeout: float | None = None,
-) -> Matching:
+def numeric(stop: str | Sequence[str] = ()) -> Matching:
     """Return the checker "numeric", which compares the numbers that responses give, with options.
 
     Args:
         stop: texts with which a response ends, such as the header of the next question. What
             follows is not read.
-        num_proc, executor, timeout: as in `compute`. They change nothing here, because all samples
-            are read at once in this process.
 
     Raises:
-        ValueError, TypeError: if stop has anything but texts, or an option is invalid.
+        ValueError: if stop has anything but texts.
 
     Examples:
         >>> import at_k
@@ -163,17 +151,12 @@ def numeric(
         ... )
         {'pass@1': 1.0}
     """
-    return _with_options(Matching(_texts(stop), match_numbers), num_proc, executor, timeout)
+    return Matching(_texts(stop), match_numbers)
 
 
-def choice(
-    stop: str | Sequence[str] = (),
-    num_proc: int | None = None,
-    executor: Executor | None = None,
-    timeout: float | None = None,
-) -> Matching:
-    """Return the checker "choice", which compares chosen options. Arguments are as in `numeric`."""
-    return _with_options(Matching(_texts(stop), match_choices), num_proc, executor, timeout)
+def choice(stop: str | Sequence[str] = ()) -> Matching:
+    """Return the checker "choice", which compares chosen options. `stop` is as in `numeric`."""
+    return Matching(_texts(stop), match_choices)
 
 
 def math_verify(
@@ -184,18 +167,11 @@ def math_verify(
 ) -> MathVerify:
     """Return the checker "math_verify", which compares expressions with the library math-verify.
 
-    Arguments are those of `numeric`, but num_proc, executor and timeout work as in `compute`.
+    `stop` is as in `numeric`; num_proc, executor and timeout are as in `compute`.
     """
-    return _with_options(MathVerify(_texts(stop)), num_proc, executor, timeout)
-
-
-def _with_options(
-    checker: Any, num_proc: int | None, executor: Executor | None, timeout: float | None
-) -> Any:
-    """Return a copy of a checker with the options that are not None. Raises if one is invalid."""
     options = {"num_proc": num_proc, "executor": executor, "timeout": timeout}
-    run_options = {name: value for name, value in options.items() if value is not None}
-    checker = replace(checker, run_options=run_options)
+    given = {name: value for name, value in options.items() if value is not None}
+    checker = MathVerify(_texts(stop), run_options=given)
     Checking(checker)  # validates
     return checker
 
@@ -223,8 +199,8 @@ def package_checker(checker: Any) -> Any:
 def match_numbers(rows: Samples, stop: Sequence[str]) -> tuple[np.ndarray, pa.ChunkedArray]:
     """Return whether the number of each sample is acceptable, (S,), and the numbers, (S,).
 
-    A number is in normal form, 0.5 for 50%, or null. Responses end at a text in `stop`. Raises a
-    ValueError if the samples are neither texts nor numbers, or if a reference is not one number.
+    A number is in normal form, 0.5 for 50%, or null. A ValueError is raised if the samples are
+    neither texts nor numbers, or if a reference is not one number.
     """
 
     def read_sample(sample: Any) -> str | None:
@@ -263,8 +239,8 @@ def match_numbers(rows: Samples, stop: Sequence[str]) -> tuple[np.ndarray, pa.Ch
 def match_choices(rows: Samples, stop: Sequence[str]) -> tuple[np.ndarray, pa.ChunkedArray]:
     """Return whether each sample chooses a correct option, (S,), and what it chooses, (S,).
 
-    That is a letter or a word in capitals, or null. Raises a ValueError if a sample is no text, if
-    a reference is no choice, or if the references of a question have different options.
+    That is a letter or a word in capitals, or null. A ValueError is raised if a sample is no text,
+    a reference is no choice, or the references of a question have different options.
     """
     if sample_kind(rows) != "texts":
         raise InputError("choice compares texts, and some predictions are not texts.")
@@ -313,15 +289,12 @@ def verify_math(
 ) -> tuple[int, str | None]:
     """Compare the answers in a prediction with a reference, which may be a list of acceptable ones.
 
-    If each reference is a single value, only the last box of several in the prediction counts.
-
-    Returns:
-        1 if the text or an answer in it equals a reference, TIMED_OUT if TIME_LIMIT ends the
-        comparison, and 0 otherwise; and `_normal_form` of the first answer, None without one.
+    Return 1 if the text or an answer in it equals a reference, TIMED_OUT if TIME_LIMIT ends the
+    comparison, and 0 otherwise; and `_normal_form` of the first answer, None without one.
     """
     text = answer_part(str(prediction), stop, _MARK.search).strip()
     references = [*map(str, reference if isinstance(reference, list) else [reference])]
-    if text.count("\\boxed") > 1 and not any(map(_is_collection, references)):
+    if text.count("\\boxed") > 1 and not any(map(_is_collection, references)):  # the last counts
         box = f"\\boxed{{{boxed(text)}}}"
         # Dollars keep math-verify from adding other numbers. A box without an end starts the rest.
         text = f"${box}$" if box in text else text[text.rfind("\\boxed") :]
@@ -375,10 +348,7 @@ def _are_equal_answers(expected: Any, answer: Any) -> bool:
 
 
 def _numbers_in(answer: Any) -> list[float]:
-    """Return the numbers in a parsed answer: a number, an equation as x = 2, a set, or a tuple.
-
-    Those of a set are sorted. Raises the errors of `float` for an entry that is not a number.
-    """
+    """Return the numbers in a number, an equation as x = 2, a set (sorted) or a tuple."""
     answer = getattr(answer, "rhs", answer)
     is_set = getattr(answer, "is_FiniteSet", False)
     if is_set or type(answer).__name__ == "Tuple":
@@ -394,7 +364,6 @@ def _normal_form(answer: Any, text: str) -> str:
     """
 
     def is_root(part: Any) -> bool:
-        """Return whether a part of the answer is a root of an integer below 10^9."""
         if not part.is_Pow:
             return False
         base, exponent = part.args
@@ -460,9 +429,7 @@ def _parse_reference(reference: Any) -> list[Any] | None:
 def _as_math(text: str) -> str:
     r"""Return a text as math-verify reads it in full: it reads 3\sqrt{2} without dollars as 3.
 
-    If the text is an expression as in Python, or ends with one after "answer" or "x =", that one is
-    returned in LaTeX between dollars. Another text gets dollars around it if it has no words. A
-    text with dollars, a box, \( or \[ is returned unchanged.
+    An expression as in Python, also after a last "answer" or "x =", becomes LaTeX between dollars.
     """
     if not text or re.search(r"(?<!\\)\$|\\boxed|\\\(|\\\[", text):
         return text

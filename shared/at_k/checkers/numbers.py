@@ -1,8 +1,7 @@
 """Read the number that a reference is, or that a response gives as its answer, for `numeric`.
 
-A text goes in. What comes out is the normal form of its number, or None. Equal numbers have the
-same form: 12, 1E+3, 2/3, or 50% for a percentage. All arithmetic is exact.
-
+What is read is in normal form, in which equal numbers are the same: 12, 1E+3, 2/3, or 50% for a
+percentage. All arithmetic is exact.
 After the last *mark*, such as "The answer is", "####" or a box, the first number that *stands
 alone* is the answer. Without a mark, it is the only number in bold, or else what the last sentence
 with a number states: see `_number_of_result`. A sentence with two results has no answer.
@@ -126,12 +125,14 @@ def equal_forms(form: str) -> list[str]:
     (50% and 50), because one side may lack the sign %, and is left out between -1 and 1.
     """
     number, percent = form.rstrip("%"), form.endswith("%")
-    value = Fraction(number) if "/" in number else Decimal(number)
+    value: Decimal | Fraction
     shifted: Decimal | Fraction
-    if isinstance(value, Decimal):
-        shifted = value.scaleb(-2 if percent else 2, _ALL_DIGITS)
-    else:
+    if "/" in number:
+        value = Fraction(number)
         shifted = value / 100 if percent else value * 100
+    else:
+        value = Decimal(number)
+        shifted = value.scaleb(-2 if percent else 2, _ALL_DIGITS)
     other = "" if percent else "%"
     same = [f"{number}{other}"] if not -1 < value < 1 else []
     return [form, number_form(shifted, other), *same]
@@ -152,7 +153,7 @@ def _value_of_digits(text: str) -> Decimal | None:
 def _value(match: re.Match[str]) -> Decimal | Fraction | None:
     """Return the value of a match of `_NUMBER` without "%"; raise an ArithmeticError if too large.
 
-    Return None for a list of digits such as 1,2,3, a fraction with 0 below, or one with long parts.
+    It is None for a list of digits such as 1,2,3, a fraction with 0 below, or one with long parts.
     """
     number, divisor = match["number"], match["divisor"]
     sign = -1 if (match["sign"] or "+")[0] in "-mMnN" else 1
@@ -313,8 +314,6 @@ _TWO_RESULTS = re.compile(  # one has 2 and the other has 3
 def read_response(text: str, stop: Sequence[str] = ()) -> str | None:
     """Return the normal form of the number that a response gives as its answer, or None.
 
-    The response ends before the first text in `stop`.
-
     >>> read_response("9 + 3 = 12."), read_response("The answer is 1/3, not 2"), read_response("?")
     ('12', '1/3', None)
     """
@@ -365,8 +364,7 @@ def _number_without_mark(text: str) -> str | None:
 def _last_number(text: str) -> str | None:
     """Return the form of the number that the last sentence with one gives as its result, or None.
 
-    Remarks such as "Check: ..", questions, numbers of list items, and clauses that explain are only
-    read if there is nothing else.
+    Remarks, questions, list items, and clauses that explain are read if there is nothing else.
     """
     if len(_ITEM.findall(text)) > 1:
         text = _ITEM.sub("", text)

@@ -65,11 +65,6 @@ class Uses:
     """Finds out what tests do with names of a program, its objects, and modules.
 
     A name of the program is one that the tests do not bind or import, and that is not builtin.
-
-    Attributes:
-        nodes: all nodes of the code of the tests.
-        imported: the path of each name that is imported, such as {"mean": "statistics.mean"}.
-        borrowed: modules by the names under which the tests use them without importing them.
     """
 
     def __init__(self, tree: ast.AST):
@@ -79,10 +74,10 @@ class Uses:
             children = [*ast.iter_child_nodes(node)]
             self._parents |= dict.fromkeys(children, node)
             self.nodes += children
-        self.imported = dict(_imports(self.nodes))
+        self.imported = dict(_imports(self.nodes))  # paths, such as {"mean": "statistics.mean"}
         owners = {_name(attribute.value) for attribute in self.of(ast.Attribute)}
         names = (owners & _BORROWED.keys()) - self.imported.keys()
-        self.borrowed = {name: _BORROWED[name] for name in names}
+        self.borrowed = {name: _BORROWED[name] for name in names}  # used without an import
         self._paths = self.borrowed | self.imported
         self._bound = {*_bound_names(self.nodes)}
         self._managers = {_name(item.optional_vars) for item in self.of(ast.withitem)} - {""}
@@ -98,7 +93,7 @@ class Uses:
         """Return whether the tests have to run in the process of their program."""
         reaching = _REACHING - self._bound
         rules = {
-            ast.Name: [lambda node: node.id in reaching, self._is_more_than_called],
+            ast.Name: [lambda node: node.id in reaching, self._needs_process_of_program],
             ast.arg: [lambda node: node.arg in _FIXTURES],
             ast.Attribute: [self._is_attribute_of_an_object],
             ast.Call: [self._makes_an_object, self._has_an_effect],
@@ -154,11 +149,11 @@ class Uses:
         nodes: list[ast.Name | ast.Attribute] = [*self.of(ast.Name), *self.of(ast.Attribute)]
         return [x for x in nodes if isinstance(x.ctx, ast.Load) and _own_name(x) == target]
 
-    def _is_more_than_called(self, node: ast.Name) -> bool:
-        """Return whether the tests use a name of the program in a way that needs its process.
+    def _needs_process_of_program(self, node: ast.Name) -> bool:
+        """Return whether the tests do more with a name of the program than call it or pass it on.
 
-        In a process of their own they may call it, give it another name, or pass it to a function
-        of the program, to one of theirs, or to one that only calls it. A class they may only call.
+        They may give it another name, or pass it to a function of the program, to one of theirs, or
+        to one that only calls it. A class they may only call.
         """
         if not isinstance(node.ctx, ast.Load) or not self._is_of_program(node.id):
             return False
@@ -232,13 +227,11 @@ class Uses:
     # --- Effects --------------------------------------------------------------------------
 
     def _has_an_effect(self, node: ast.Call) -> bool:
-        """Return whether a function of a module is called for its effect, such as `random.seed`.
-
-        In a process of their own, it would not reach the program, and would last for later tests.
-        """
+        """Return whether a function of a module is called for its effect, such as `random.seed`."""
         path = self._path(node.func)
         if path is None or path.startswith(("pytest", "unittest", "numpy.testing")):
             return False
+        # Apart, the effect would not reach the program, and would last for later tests.
         is_setting = path.rpartition(".")[2].startswith(("set", "seed"))
         return is_setting or isinstance(self._parents[node], ast.Expr)
 

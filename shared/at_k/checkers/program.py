@@ -1,7 +1,6 @@
-"""The process of one program, which the server forks, and which ends with the program.
+"""The process of one program, which runs a script, or answers what its tests ask.
 
-The process runs a script, or answers what its tests ask. It gets the tests themselves only if they
-have to run in its interpreter, see `placement.py`.
+It gets the tests themselves only if they have to run in its interpreter, see `placement.py`.
 """
 
 from __future__ import annotations
@@ -34,21 +33,21 @@ def run_program(
     connection: int,
     printed: int,
 ) -> NoReturn:
-    """Run a program in this process, and end the process.
+    """Run a program in this process with limits, see `_limits` of the server, and end the process.
 
-    Args:
-        job: the job of the server, see `Tests.jobs`.
-        folder: where files may be written.
-        limits: triples of a constant of `resource`, the soft and the hard limit.
-        connection: the socket to the server and the examiner. It gets READY first. Then it gets the
-            exception that a script raised, as one line, or answers to the tests.
-        printed: the file for what a script prints.
+    `connection` is the socket to the server and the examiner. It gets READY first, and then the
+    exception that a script raised, as one line, or answers to the tests. A script prints to the
+    file `printed`, and reads a file in `folder`.
     """
     try:
         if os.getppid() != 1:  # process 1 needs no group to find the processes of a program
             os.setpgid(0, 0)
         if job["stdin"] is not None:
-            _redirect(job["stdin"], folder, printed)
+            stdin = os.open(os.path.join(folder, _STDIN), os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
+            os.write(stdin, job["stdin"].encode())
+            os.lseek(stdin, 0, os.SEEK_SET)
+            os.dup2(stdin, 0)
+            os.dup2(printed, 1)
         os.closerange(3, connection)
         os.closerange(connection + 1, MOST_FILES)
         for limit, soft, hard in limits:
@@ -64,15 +63,6 @@ def run_program(
             os.write(connection, exception_line(error).encode(errors="replace"))
     finally:
         os._exit(1)
-
-
-def _redirect(text: str, folder: str, printed: int) -> None:
-    """Let this process read a text from its standard input, and print to a file."""
-    stdin = os.open(os.path.join(folder, _STDIN), os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
-    os.write(stdin, text.encode())
-    os.lseek(stdin, 0, os.SEEK_SET)
-    os.dup2(stdin, 0)
-    os.dup2(printed, 1)
 
 
 def _run_script(job: dict[str, Any]) -> None:
@@ -120,8 +110,7 @@ def _call(space: dict[str, Any], entry_point: str, arguments: list[Any]) -> Any:
 
 def exception_line(error: BaseException) -> str:
     """Return the name of the class and the text of an exception, such as "KeyError: 'a'"."""
-    text = exception_text(error).strip()
-    return f"{type(error).__name__}: {text}" if text else type(error).__name__
+    return f"{type(error).__name__}: {exception_text(error).strip()}".removesuffix(": ")
 
 
 def exception_text(error: BaseException) -> str:
@@ -147,29 +136,14 @@ class _AnsweringProgram:
     def serve(self) -> None:
         """Answer messages of the examiner until it closes the connection.
 
-        A message is {"load": ..} to run the program, {"call": ..} to run it and call its function,
-        {"run": ..} to run it and its tests here, {"find": ..} to find tests without a program, or a
-        call of an object, see `_RemoteProgram`.
+        A message has the name of a method of this object, and its arguments. The reply is the dict
+        that the method returns, or {"error": ..} with the exception that it raised.
         """
         with suppress(EOFError, BrokenPipeError):
             while True:
-                message = receive(self._connection)
+                name, *arguments = receive(self._connection)
                 try:
-                    if "load" in message:
-                        self._load(message["load"])
-                        reply = {"value": self._encoded(self._names(message["names"]))}
-                    elif "call" in message:
-                        result = _call(_loaded(self._job, _NAME), *message["call"])
-                        reply = {"value": self._encoded(result)}
-                    elif "run" in message:
-                        reply = self._run_tests(message["run"])
-                    elif "find" in message:
-                        from .runner import find_tests
-
-                        reply = find_tests(message["find"])
-                    else:
-                        reply = self._result_of_call(**message)
-                    send(self._connection, reply)
+                    send(self._connection, getattr(self, name)(*arguments))
                 except (EOFError, BrokenPipeError):
                     return
                 except BaseException as error:
@@ -184,18 +158,29 @@ class _AnsweringProgram:
                 exec(line, own)
         self._space |= {name: own[name] for name in own.keys() - self._space.keys()}
 
-    def _names(self, wanted: list[str]) -> dict[str, Any]:
-        """Return a dict from name to value of the names of the program that its tests use."""
-        return {name: self._space[name] for name in wanted if name in self._space}
+    def names(self, imports: list[str], wanted: list[str]) -> dict[str, Any]:
+        """Run the program, and return those of its names that its tests use with their values."""
+        self._load(imports)
+        names = {name: self._space[name] for name in wanted if name in self._space}
+        return {"value": self._encoded(names)}
 
-    def _result_of_call(
+    def call_function(self, entry_point: str, arguments: list[Any]) -> dict[str, Any]:
+        """Run the program, and return the result of a call of its function."""
+        return {"value": self._encoded(_call(_loaded(self._job, _NAME), entry_point, arguments))}
+
+    def find_tests(self, exam: dict[str, Any]) -> dict[str, Any]:
+        """Return the tests in the code of an exam, without a program."""
+        from .runner import find_tests
+
+        return find_tests(exam)
+
+    def call(
         self, object: int, method: str, arguments: list[Any], keywords: list[str]
     ) -> dict[str, Any]:
         """Make a call for `_RemoteProgram.ask`, and return a dict with its result as "value".
 
         If the call changed an argument in place, the dict also has all arguments, as "changed".
-        `object` is the number of the object that is called, or whose `method` is. `keywords` are
-        the names of the last arguments.
+        `keywords` are the names of the last arguments.
         """
         called = self._kept[object]
         values = decode(arguments, self._resolve)
@@ -238,7 +223,7 @@ class _AnsweringProgram:
         return getattr(importlib.import_module(module), function)
 
     def _described(self, error: BaseException) -> list[Any]:
-        """Return the list of arguments of `_exception` in the examiner for an exception."""
+        """Return the list of arguments of `_exception_like` in the examiner for an exception."""
         text = exception_text(error)
         try:
             arguments = encode(error.args, repr)
@@ -246,7 +231,7 @@ class _AnsweringProgram:
             arguments = self._encoded((text,))
         return [[[c.__module__, c.__name__] for c in type(error).__mro__], arguments, text]
 
-    def _run_tests(self, job: dict[str, Any]) -> dict[str, Any]:
+    def run_tests(self, exam: dict[str, Any]) -> dict[str, Any]:
         """Run the program and its tests here; return `ran` and `problem` of their `Result`.
 
         A program that replaces a function that tests call, and keeps it replaced, fails.
@@ -254,12 +239,12 @@ class _AnsweringProgram:
         from .runner import run_tests
 
         try:
-            watched = _callables_in([*_MODULES_OF_TESTS, *job["modules"]])
+            watched = _callables_in([*_MODULES_OF_TESTS, *exam["modules"]])
             refuse_changes = _refuse_changes  # found before the program can replace it
-            self._load(job["imports"])
+            self._load(exam["imports"])
             refuse_changes(watched)
-            result = run_tests(job, sys.modules[_NAME])
-            refuse_changes(watched, {"main", *job["replaced"]})  # see `_NoMain`
+            result = run_tests(exam, sys.modules[_NAME])
+            refuse_changes(watched, {"main", *exam["replaced"]})  # see `_NoMain`
         except BaseException as error:
             return {"ran": [], "problem": exception_line(error)}
         return {"ran": result.ran, "problem": result.problem}
@@ -276,8 +261,7 @@ _MODULES_OF_TESTS = ("unittest", "builtins", "sandboxed", "_pytest")
 def _callables_in(names: list[str]) -> list[tuple[Any, dict[str, Any]]]:
     """Return the callables that tests may use, as pairs of a namespace and a dict of its entries.
 
-    The namespaces are those of the modules with these names, of the modules inside them, and of
-    their classes. The first pair is `sys.modules` with these modules.
+    They are `sys.modules`, the modules with these names and inside them, and their classes.
     """
     for name in names:
         with suppress(ImportError):

@@ -1,8 +1,4 @@
-"""Check programs with the tests of their question in a sandbox: the checker `python_tests`.
-
-Samples and references go in, and outcomes or a `Record` of each sample come out. Samples are
-programs, or responses with one.
-"""
+"""Check programs, or responses with one, with the tests of their question: `python_tests`."""
 
 from __future__ import annotations
 
@@ -60,15 +56,7 @@ class PythonTests:
         return _outcome(record)
 
     def run(self, programs: Sequence[Sequence[str]], tests: Sequence[Any]) -> list[list[Record]]:
-        """Run programs, and return what happened to each.
-
-        Args:
-            programs: M lists of samples.
-            tests: M references.
-
-        Returns:
-            For each question a list with a dict for each sample: `status`, `message`,
-            `cpu_seconds` and `tests`, see `Record`.
+        """Run M lists of programs with M references; return lists with a `Record` of each program.
 
         Raises:
             ValueError: if a reference has no known form, or does not compile, with its index.
@@ -78,8 +66,7 @@ class PythonTests:
         if len(programs) != len(tests):
             text = f"There are {len(programs)} lists of programs but {len(tests)} references"
             raise ValueError(f"{text}: give one of each for every question.")
-        read = self._read_references(tests)
-        samples = []
+        read, samples = self._read_references(tests), []
         for question, row in enumerate(programs):
             if isinstance(row, str):
                 raise ValueError(f"programs[{question}] is {short(row)}: give a list of samples.")
@@ -88,8 +75,7 @@ class PythonTests:
                     where = f"programs[{question}][{index}]"
                     raise TypeError(f"{where} is {short(program)}: give Python code.")
                 samples.append((read[question], program))
-        records = dict(self._run(samples))
-        ordered = (records[index] for index in range(len(samples)))
+        ordered = iter([record for _, record in sorted(self._run(samples))])
         return [[next(ordered) for _ in row] for row in programs]
 
     def validate(self, checking: Checking) -> None:
@@ -116,27 +102,20 @@ class PythonTests:
 
         A sandbox finds the names of tests in functions and classes, as the code does not show them.
         """
-        read = [
-            read_tests(reference, f"references[{question}]")
-            for question, reference in enumerate(references)
-        ]
+        read = [read_tests(reference, f"references[{i}]") for i, reference in enumerate(references)]
         unknown = [
-            (question, tests)
+            question
             for question, tests in enumerate(read)
             if tests.code and tests.code.may_have_tests and tests.code not in self._test_names
         ]
-        if not unknown:
-            return read
-        workers = min(self.workers or available_cores(), len(unknown))
-        with closing(self._pool(workers, _LIMITS_TO_FIND)) as pool:
-            for index, found in pool.find([tests for _, tests in unknown]):
-                question, tests = unknown[index]
-                problem = found["problem"]
-                if problem is None and found["ran"] == []:
-                    problem = f"test nothing: python_tests takes {FORMS}"
-                if problem is not None:
-                    raise ValueError(f"The tests of references[{question}] {problem}.")
-                self._test_names[tests.code] = tuple(found["ran"] or ())
+        without_program = [(read[question], None) for question in unknown]
+        for index, found in self._run(without_program, limits=_LIMITS_TO_FIND):
+            problem = found["problem"]
+            if problem is None and found["ran"] == []:
+                problem = f"test nothing: python_tests takes {FORMS}"
+            if problem is not None:
+                raise ValueError(f"The tests of references[{unknown[index]}] {problem}.")
+            self._test_names[read[unknown[index]].code] = tuple(found["ran"] or ())
         return read
 
     def _outcomes(
@@ -154,26 +133,25 @@ class PythonTests:
             warnings.warn(problem, stacklevel=2)
 
     def _run(
-        self, samples: Sequence[tuple[Tests, str]], workers: int | None = None
-    ) -> Generator[tuple[int, Record], None, None]:
-        """Yield the index and the record of each pair of tests and a sample."""
-        workers = workers or self.workers or available_cores()
-        limits = Limits(self.timeout, self.memory)
-        with closing(self._pool(max(1, min(workers, len(samples))), limits)) as pool:
-            yield from pool.run(
-                (self._with_header(tests), tests.prompt + code_in(sample, tests.wanted_names))
-                for tests, sample in samples
-            )
+        self,
+        samples: Sequence[tuple[Tests, str | None]],
+        workers: int | None = None,
+        limits: Limits | None = None,
+    ) -> Generator[tuple[int, Any], None, None]:
+        """Yield what `Pool.run` yields for pairs of tests and a sample, or None to find tests."""
+        if samples:
+            workers = min(workers or self.workers or available_cores(), len(samples))
+            limits = limits or Limits(self.timeout, self.memory)
+            with closing(self._pool(workers, limits)) as pool:
+                yield from pool.run(self._prepared(*sample) for sample in samples)
 
-    def _with_header(self, tests: Tests) -> Tests:
-        """Return tests with the header in their setup, and the names of tests that have to run."""
+    def _prepared(self, tests: Tests, sample: str | None) -> tuple[Tests, str | None]:
+        """Return tests with the header and the names that have to run, and the program to run."""
         own = CONTEST_HEADER if tests.is_contest else ""
         header = own if self.header is None else self.header
-        return replace(
-            tests,
-            setup=f"{header}\n{tests.setup}" if header else tests.setup,
-            expected=self._test_names.get(tests.code, ()),
-        )
+        program = None if sample is None else tests.prompt + code_in(sample, tests.wanted_names)
+        setup = f"{header}\n{tests.setup}" if header else tests.setup
+        return replace(tests, setup=setup, expected=self._test_names.get(tests.code, ())), program
 
     def _pool(self, workers: int, limits: Limits) -> Pool:
         """Start sandboxes, or with consent plain processes if they fail; or raise SandboxError."""

@@ -1,8 +1,4 @@
-"""Read references into tests of a program, and compare outputs with what is expected.
-
-A reference of any form that `python_tests` takes goes in, and a `Tests` comes out. Nothing is run
-here but the header of contests.
-"""
+"""Read references of any form that `python_tests` takes into `Tests`, and run nothing of them."""
 
 from __future__ import annotations
 
@@ -15,6 +11,7 @@ import json
 import pickle
 import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
@@ -27,63 +24,37 @@ from .values import are_equal
 FORMS = (
     "code with assertions, a list of assertions, a row of HumanEval or MBPP, or inputs and outputs"
 )
-
-
 _IMPORTS = (ast.Import, ast.ImportFrom)
 
 
 @dataclass(frozen=True)
 class TestCode:
-    """Tests that are code, as the examiner gets them.
-
-    Attributes:
-        tests: the code.
-        names: the names that the code uses, and that of the function that is tested.
-        imports: the import statements outside functions and classes, as code.
-        modules: the names of all imported modules, without those of their parts.
-        is_test: whether the code outside functions and classes is a test itself.
-        may_have_tests: whether functions and classes may be tests, which a sandbox finds out.
-        borrowed: pairs of a name and a module that is used under this name without an import.
-        replaced: the names of attributes that the code sets, such as "pi" for `math.pi = 3`.
-        shares_interpreter: whether the process of the program runs the code, see `placement.py`.
-    """
+    """Tests that are code, as the examiner gets them."""
 
     tests: str
-    names: tuple[str, ...]
-    imports: tuple[str, ...]
-    modules: tuple[str, ...]
-    is_test: bool
-    may_have_tests: bool
-    borrowed: tuple[tuple[str, str], ...]
-    replaced: tuple[str, ...]
-    shares_interpreter: bool
+    names: tuple[str, ...]  # that the code uses, and that of the function that is tested
+    imports: tuple[str, ...]  # the statements outside functions and classes
+    modules: tuple[str, ...]  # all that are imported, without their parts
+    is_test: bool  # whether the code outside functions and classes is a test itself
+    may_have_tests: bool  # whether functions and classes may be tests, which a sandbox finds out
+    borrowed: tuple[tuple[str, str], ...]  # names and modules that are used without an import
+    replaced: tuple[str, ...]  # attributes that the code sets, such as "pi" for `math.pi = 3`
+    shares_interpreter: bool  # whether the process of the program runs it, see `placement.py`
 
 
 @dataclass(frozen=True)
 class Tests:
-    """The tests of a question: code, or inputs with outputs.
+    """The tests of a question: code, or inputs with outputs."""
 
-    Attributes:
-        prompt: code that is put before a sample; "" if there is none.
-        setup: code that runs before a program, in its namespace.
-        entry_point: the function that is tested, or None if it is not known.
-        code: the tests as code, or None if there are inputs and outputs.
-        inputs: the input of each case: a text for standard input, or a list of arguments.
-        outputs: the expected output of each case.
-        is_wrapped: whether an output may be in a list of its own, as in APPS.
-        is_contest: whether it is a row of APPS or LiveCodeBench, which has a header of imports.
-        expected: the names of the tests in the code that have to run; empty if they are not known.
-    """
-
-    prompt: str = ""
-    setup: str = ""
-    entry_point: str | None = None
-    code: TestCode | None = None
-    inputs: tuple[Any, ...] = ()
-    outputs: tuple[Any, ...] = ()
-    is_wrapped: bool = False
-    is_contest: bool = False
-    expected: tuple[str, ...] = ()
+    prompt: str = ""  # code before a sample
+    setup: str = ""  # code that runs before a program, in its namespace
+    entry_point: str | None = None  # the function that is tested, if it is known
+    code: TestCode | None = None  # None if there are inputs and outputs
+    inputs: tuple[Any, ...] = ()  # of each case: a text for standard input, or a list of arguments
+    outputs: tuple[Any, ...] = ()  # what is expected of each case
+    is_wrapped: bool = False  # whether an output may be in a list of its own, as in APPS
+    is_contest: bool = False  # whether it is a row of APPS or LiveCodeBench, which have a header
+    expected: tuple[str, ...] = ()  # names of tests that have to run; empty if they are not known
 
     @property
     def wanted_names(self) -> frozenset[str]:
@@ -92,16 +63,6 @@ class Tests:
             return frozenset({self.entry_point, self.entry_point.partition(".")[0], "Solution"})
         return frozenset(self.code.names if self.code is not None else ())
 
-    @property
-    def cases(self) -> int:
-        """How often a program runs: once for each input, or once with tests that are code."""
-        return max(1, len(self.inputs))
-
-    def in_interpreter(self) -> Tests:
-        """Return the tests, which are code, such that the process of the program runs them."""
-        assert self.code is not None
-        return replace(self, code=replace(self.code, shares_interpreter=True))
-
     def jobs(self, program: str | None, case: int = 0) -> tuple[dict[str, Any], dict[str, Any]]:
         """Return the jobs of the server and of the examiner that run a program with a case.
 
@@ -109,32 +70,23 @@ class Tests:
         no expected output. That of the examiner has a `form`, and what `examiner.py` reads for it.
         """
         is_script = self.code is None and self.entry_point is None
-        job: dict[str, Any] = {
-            "setup": self.setup,
-            "program": program,
-            "stdin": self.inputs[case] if is_script else None,
-            "preload": [],
-        }
+        job: dict[str, Any] = {"setup": self.setup, "program": program, "preload": []}
+        job["stdin"] = self.inputs[case] if is_script else None
         exam: dict[str, Any] = {"entry_point": self.entry_point}
-        if self.code is not None:
-            if program is None or self.code.shares_interpreter:
-                job["preload"] = ["unittest.mock" if program is None else "unittest"]
-            form = "find" if program is None else "tests"
-            return job, exam | vars(self.code) | {"form": form, "expected": self.expected}
-        exam |= {"form": "stdin" if is_script else "calls", "case": case}
-        exam |= {"output": self.outputs[case], "is_wrapped": self.is_wrapped}
-        return job, exam | {"arguments": self.inputs[case]}
+        if self.code is None:
+            exam |= {"form": "stdin" if is_script else "calls", "case": case}
+            exam |= {"output": self.outputs[case], "is_wrapped": self.is_wrapped}
+            return job, exam | {"arguments": self.inputs[case]}
+        if program is None or self.code.shares_interpreter:
+            job["preload"] = ["unittest.mock" if program is None else "unittest"]
+        form = "find" if program is None else "tests"
+        return job, exam | vars(self.code) | {"form": form, "expected": self.expected}
 
 
 def read_tests(reference: Any, where: str) -> Tests:
-    """Return the tests that a reference of any form describes.
+    """Return the tests that a reference describes, whose name in messages is `where`.
 
-    Args:
-        reference: see the documentation of `python_tests`.
-        where: its name in messages, such as "references[3]".
-
-    Raises:
-        ValueError: if it has no known form, or if its code cannot test a program.
+    Raises a ValueError if it has no known form, or if its code cannot test a program.
     """
     reference = _as_text(reference)
     if isinstance(reference, str) and _holds_cases(reference):
@@ -207,27 +159,20 @@ def _check_entry_point(entry_point: Any, where: str) -> None:
 
 
 def _code_in(row: Mapping[str, Any], names: Sequence[str], where: str) -> str | None:
-    """Return the code in the first of the fields `names` that a row has, or None if it has none.
-
-    Raises a ValueError if the field is neither a text nor a list of lines.
-    """
-    name = next((name for name in names if name in row), None)
-    if name is None:
-        return None
-    code = _as_text(row[name])
-    if not isinstance(code, str):
-        raise ValueError(f"{where}[{name!r}] is {short(code)}: give code.")
-    return code
+    """Return the code in the first of the fields `names` that a row has, or None if it has none."""
+    for name in names:
+        if name in row:
+            code = _as_text(row[name])
+            if not isinstance(code, str):
+                raise ValueError(f"{where}[{name!r}] is {short(code)}: give code.")
+            return code
+    return None
 
 
 def _prompt_of_function(row: Mapping[str, Any], entry_point: str | None, where: str) -> str:
-    """Return the code in "prompt" that a sample completes, or "" if there is none.
-
-    A prompt is code if it can be parsed, or could be if its last function had a body. Without an
-    entry point, a prompt is not used.
-    """
+    """Return the code in "prompt" that a sample completes; "" without one or an entry point."""
     prompt = _code_in(row, ("prompt",), where) if entry_point else None
-    bodies = ("", "\n    pass", "\n        pass")
+    bodies = ("", "\n    pass", "\n        pass")  # its last function may lack one
     return prompt if prompt and any(is_code(prompt + body) for body in bodies) else ""
 
 
@@ -254,10 +199,9 @@ def _tests_in_code(code: str, where: str, entry_point: str | None = None) -> Tes
 
 @lru_cache(maxsize=1 << 12)
 def _parsed_tests(code: str, entry_point: str | None) -> TestCode:
-    """Parse code that tests a program.
+    """Parse code that tests a program, or raise the errors of `ast.parse`.
 
-    Raises a ValueError if the code tests nothing, or imports a module that is not installed, with a
-    message that lacks its subject. Raises the errors of `ast.parse` if it is not Python code.
+    A ValueError whose message lacks its subject is raised if it tests nothing, or misses a module.
     """
     tree = ast.parse(code, "<tests>")
     compile(tree, "<tests>", "exec", dont_inherit=True)
@@ -269,25 +213,19 @@ def _parsed_tests(code: str, entry_point: str | None) -> TestCode:
     has_check = "check" in [x.name for x in tree.body if isinstance(x, ast.FunctionDef)]
     modules = sorted({path.partition(".")[0] for path in uses.imported.values()})
     _require_installed(modules)
-    replaced = [x.attr for x in uses.of(ast.Attribute) if isinstance(x.ctx, ast.Store)]
+    names = {node.id for node in uses.of(ast.Name)}
+    names |= {entry_point.partition(".")[0]} if entry_point else set()
     return TestCode(
         tests=code,
-        names=_names(uses, entry_point),
+        names=tuple(sorted(name for name in names if not name.startswith("__"))),
         imports=tuple(ast.unparse(x) for x in tree.body if isinstance(x, _IMPORTS)),
         modules=tuple(modules),
         is_test=is_test,
         may_have_tests=has_definitions and not (entry_point and has_check),
         borrowed=tuple(uses.borrowed.items()),
-        replaced=tuple(replaced),
+        replaced=tuple(x.attr for x in uses.of(ast.Attribute) if isinstance(x.ctx, ast.Store)),
         shares_interpreter=uses.need_interpreter(),
     )
-
-
-def _names(uses: Uses, entry_point: str | None) -> tuple[str, ...]:
-    """Return the names in code, and the first one of an entry point, but none with "__" before."""
-    names = {node.id for node in uses.of(ast.Name)}
-    names |= {entry_point.partition(".")[0]} if entry_point else set()
-    return tuple(sorted(name for name in names if not name.startswith("__")))
 
 
 def _require_installed(modules: Iterable[str]) -> None:
@@ -303,40 +241,31 @@ def _require_installed(modules: Iterable[str]) -> None:
 
 
 def _has_active_code(tree: ast.Module) -> bool:
-    """Return whether code outside functions and classes can fail for an incorrect program.
-
-    Then the code is a test: assert and raise, statements that call a function of the program or a
-    method named like a test, and calls of lambdas, functions and classes that the tests define.
-    """
+    """Return whether code outside functions and classes can fail for an incorrect program."""
     defined = {node.name: node for node in ast.walk(tree) if isinstance(node, DEFINITIONS)}
     outside = [*_outside(tree)]
     statements = {node.value for node in outside if isinstance(node, ast.Expr)}
     return any(
         isinstance(node, (ast.Assert, ast.Raise))
-        or (node in statements and _calls_the_program(node))
-        or _calls_a_definition(node, defined)
+        or (isinstance(node, ast.Call) and _calls_a_test(node.func, node in statements, defined))
         for node in outside
     )
 
 
-def _calls_a_definition(node: ast.AST, defined: Mapping[str, ast.AST]) -> bool:
-    """Return whether a node calls a lambda, or a function or a method of a class in `defined`."""
-    if not isinstance(node, ast.Call):
-        return False
-    if isinstance(node.func, ast.Name):
-        return isinstance(defined.get(node.func.id), DEFINITIONS[:2])
-    names = [x.id for x in ast.walk(node.func) if isinstance(x, ast.Name)]
-    is_method = isinstance(defined.get((*names, "")[0]), ast.ClassDef)
-    return isinstance(node.func, ast.Lambda) or is_method
+def _calls_a_test(function: ast.expr, is_statement: bool, defined: Mapping[str, ast.AST]) -> bool:
+    """Return whether a call is one of a lambda, or of a function or a class in `defined`.
 
-
-def _calls_the_program(node: ast.AST) -> bool:
-    """Return whether a node calls a possible function of the program, or a method like a test's."""
-    if not isinstance(node, ast.Call):
-        return False
-    if isinstance(node.func, ast.Name):
-        return not hasattr(builtins, node.func.id) and node.func.id != "main"
-    return getattr(node.func, "attr", "").startswith(("assert", "check", "run", "test"))
+    A statement may also call a function of the program, or a method that is named like a test.
+    """
+    if isinstance(function, ast.Name):
+        of_program = not hasattr(builtins, function.id) and function.id != "main"
+        of_tests = isinstance(defined.get(function.id), DEFINITIONS[:2])
+        return of_tests or (is_statement and of_program)
+    [owner, *_] = [x.id for x in ast.walk(function) if isinstance(x, ast.Name)] or [""]
+    if isinstance(function, ast.Lambda) or isinstance(defined.get(owner), ast.ClassDef):
+        return True
+    method = getattr(function, "attr", "")
+    return is_statement and method.startswith(("assert", "check", "run", "test"))
 
 
 def _outside(tree: ast.AST) -> Iterator[ast.AST]:
@@ -382,21 +311,17 @@ def _cases(row: Mapping[str, Any], entry_point: str | None, where: str) -> Tests
             raise ValueError(f"{where}[{name!r}] is {short(values)}: give a list of cases.")
     if len(inputs) != len(outputs):
         raise ValueError(f"{where} has {len(inputs)} inputs but {len(outputs)} outputs.")
-    in_inputs, in_outputs = f"{where}['inputs']", f"{where}['outputs']"
     if entry_point is None:
-        inputs = [_lines(x, f"{in_inputs}[{case}]") for case, x in enumerate(inputs)]
-        outputs = [_lines(x, f"{in_outputs}[{case}]") for case, x in enumerate(outputs)]
+        read_input = read_output = _lines
     else:
-        if all(isinstance(x, str) for x in inputs):
-            outputs = [*map(_value_of_case, outputs)]
-        inputs = [_arguments(x, f"{in_inputs}[{case}]") for case, x in enumerate(inputs)]
-        _check_json(inputs, in_inputs)
-        _check_json(outputs, in_outputs)
+        read_input = _arguments
+        read_output = _json_value if all(isinstance(x, str) for x in inputs) else _checked_json
+    in_inputs, in_outputs = f"{where}['inputs']", f"{where}['outputs']"
     return Tests(
         prompt="" if is_contest else _prompt_of_function(row, entry_point, where),
         entry_point=entry_point,
-        inputs=tuple(inputs),
-        outputs=tuple(outputs),
+        inputs=tuple(read_input(x, f"{in_inputs}[{case}]") for case, x in enumerate(inputs)),
+        outputs=tuple(read_output(x, f"{in_outputs}[{case}]") for case, x in enumerate(outputs)),
         is_wrapped="input_output" in row,
         is_contest=is_contest,
     )
@@ -430,7 +355,7 @@ class _Unpickler(pickle.Unpickler):
         raise pickle.UnpicklingError(f"the pickle asks for {module}.{name}")
 
 
-def _lines(value: Any, where: str) -> str:
+def _lines(value: Any, where: str) -> Any:
     """Return a text, or a list of lines as one text; raise a ValueError for other values."""
     text = _as_text(value)
     if not isinstance(text, str):
@@ -438,30 +363,27 @@ def _lines(value: Any, where: str) -> str:
     return text
 
 
-def _arguments(value: Any, where: str) -> list[Any]:
+def _arguments(value: Any, where: str) -> Any:
     """Return the arguments in a list or a text of JSON lines; raise a ValueError for others."""
     if isinstance(value, str):
-        return [_value_of_case(line) for line in value.splitlines()]
+        return [_json_value(line, where) for line in value.splitlines()]
     if not isinstance(value, (list, tuple)):
         raise ValueError(f"{where} is {short(value)}: give the list of arguments of a call.")
-    return list(value)
+    return _checked_json(list(value), where)
 
 
-def _check_json(values: Iterable[Any], where: str) -> None:
-    """Raise a ValueError unless JSON can hold all values. A tuple counts as a list."""
-    for case, value in enumerate(values):
-        try:
-            is_json = are_equal(json.loads(json.dumps(value)), value)
-        except (TypeError, ValueError, RecursionError):
-            is_json = False
-        if not is_json:
-            what = "give numbers, texts, lists, and dicts with texts as keys."
-            raise ValueError(f"{where}[{case}] is {short(value)}: {what}")
-
-
-def _value_of_case(text: Any) -> Any:
-    """Return the value that `text` holds as JSON, or `text` itself if it is not JSON."""
+def _json_value(value: Any, where: str) -> Any:
+    """Return the value that a text holds as JSON, or a value that is no JSON text itself."""
     try:
-        return json.loads(text)
+        return json.loads(value)
     except (TypeError, ValueError):
-        return text
+        return _checked_json(value, where)
+
+
+def _checked_json(value: Any, where: str) -> Any:
+    """Return a value, or raise a ValueError if JSON cannot hold it. A tuple counts as a list."""
+    with suppress(TypeError, ValueError, RecursionError):
+        if are_equal(json.loads(json.dumps(value)), value):
+            return value
+    what = "give numbers, texts, lists, and dicts with texts as keys."
+    raise ValueError(f"{where} is {short(value)}: {what}")

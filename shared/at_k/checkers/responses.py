@@ -1,7 +1,4 @@
-"""Find the part of a response that has its answer, and the code in a response.
-
-All checkers read responses by these functions, so that they agree on thinking and on prompts.
-"""
+"""Find the part of a response that has its answer, and the code in a response, for all checkers."""
 
 from __future__ import annotations
 
@@ -34,11 +31,7 @@ _MOST_PROMPTS = 8  # so many prompts are looked at, to bound the time
 
 
 def _without_thinking(text: str) -> str:
-    """Return a text without the parts between tags of thinking, or "" if such a part has no end.
-
-    If an end tag has no start tag, the thinking started in the prompt, so that all text before the
-    end tag is removed.
-    """
+    """Return a text without the parts between tags of thinking, or "" if such a part has no end."""
     outside, depth, stop = [], 0, 0
     for tag in _TAGS.finditer(text):
         if depth == 0 and not tag["ends"]:
@@ -47,18 +40,17 @@ def _without_thinking(text: str) -> str:
             depth += 1
         elif depth:
             depth -= 1
-        elif tag["ends"]:
+        elif tag["ends"]:  # the thinking started in the prompt
             outside = []
         stop = tag.end()
     return "" if depth else "\n".join([*outside, text[stop:]])
 
 
 def answer_part(text: str, stop: Sequence[str], has_answer: Callable[[str], Any]) -> str:
-    """Return a response without its thinking, and without prompts that the model wrote at its end.
+    """Return a response without its thinking, or "" if that has no end.
 
-    The response ends before the first text in `stop`. It also ends at a new prompt, such as
-    "Question:", if `has_answer` is true for the part before it. If its thinking has no end, the
-    response has no answer, and "" is returned.
+    The response ends before the first text in `stop`, and at a new prompt, such as "Question:", if
+    `has_answer` is true for the part before it.
     """
     text = _without_thinking(text)
     for end in stop:
@@ -108,8 +100,7 @@ def last_answer(
     """Return the answer after the last mark in a text, or else one without a mark, or None.
 
     An answer after a retraction such as "Wait" counts before others. `answer_after(text, mark)`
-    returns the answer that follows a mark, "" if that is unclear, or None if none follows, so that
-    the mark before it counts.
+    returns "" if the answer is unclear, and None if none follows, so that the mark before counts.
     """
 
     def answer_and_rest(part: str) -> tuple[str | None, str]:
@@ -137,9 +128,8 @@ def code_in(response: str, names: Collection[str] = ()) -> str:
     """Return the code in a response: a fenced block, or the whole text if there is no fence.
 
     Of several blocks, return the last one that defines one of `names`, which the tests use, or else
-    the last one. A text that Python can parse is returned unchanged; thinking is removed from any
-    other text. If there is only one fence, the text before it is returned if it parses, else that
-    after it.
+    the last one. A text that Python can parse is returned unchanged. With only one fence, the code
+    is before it if that parses, else after it.
 
     >>> code_in("So:\\n```python\\nx = 1\\n```\\nDone.")
     'x = 1\\n'

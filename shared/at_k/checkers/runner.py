@@ -1,8 +1,7 @@
 """Find tests in code as pytest and unittest find them, run them, and note what happens to each.
 
-unittest loads and runs its own classes. Functions `test*` without parameters are called, and so
-pytest does not have to be installed for them. pytest runs all tests of code that imports pytest, or
-that has fixtures, functions of set-up, coroutine functions or classes `Test*`.
+unittest runs its own classes and functions `test*` without parameters. pytest runs all tests of
+code that imports it, or that has fixtures, set-up, coroutine functions or classes `Test*`.
 """
 
 from __future__ import annotations
@@ -44,20 +43,14 @@ class _NoMain:
 
 
 class Result(unittest.TestResult):
-    """Collects what happened to the tests of a question.
-
-    Attributes:
-        only_find: whether no test is run; then `ran` has the tests that would run.
-        ran: the names of the tests that ran.
-        problem: how the first test failed, or None.
-    """
+    """Collects what happened to the tests of a question."""
 
     def __init__(self, only_find: bool) -> None:
         super().__init__()
-        self.only_find = only_find
-        self.ran: list[str] = []
+        self.only_find = only_find  # whether no test is run
+        self.ran: list[str] = []  # the names of the tests that ran, or would run
+        self.problem: str | None = None  # how the first test failed
         self._is_skipped = False
-        self.problem: str | None = None
 
     def fails(self, name: str, problem: BaseException | str) -> None:
         """Note that a test failed, with an exception or a text; only the first failure is kept."""
@@ -66,6 +59,13 @@ class Result(unittest.TestResult):
         text = last_line(problem) if isinstance(problem, BaseException) else problem
         is_alone = isinstance(problem, BaseException) and name in (CODE, "check")
         self.problem = text if is_alone else f"{name}: {text}"
+
+    def call(self, name: str, function: Callable[[], Any]) -> None:
+        """Call a function, and note an exception that it raises as the failure of a test."""
+        try:
+            function()
+        except BaseException as error:
+            self.fails(name, error)
 
     def startTest(self, test: Any) -> None:  # noqa: N802
         self._is_skipped = False
@@ -98,7 +98,7 @@ def name_of(test: Any) -> str:
 
 
 def find_tests(job: dict[str, Any]) -> dict[str, Any]:
-    """Find the tests in code without a program: mock objects replace the names of the program.
+    """Find the tests in code, with mock objects in place of the names of a program.
 
     Return a dict with `ran`, the names of the tests, or None if only a program can show them; and
     `problem`, a text on why no program can pass the tests, or None.
@@ -123,11 +123,8 @@ def run_tests(job: dict[str, Any], module: types.ModuleType) -> Result:
     """Run the code of tests in a module, then the tests that it defines, and return the results.
 
     The module already has the names of the program. `job` is the examiner's, see `Tests.jobs`. If
-    its form is "find", the code runs, but the tests that it defines are only listed.
-
-    Raises:
-        UnusableTestsError: if no program can pass the tests.
-        BaseException: the exception that the code raises, if the form is "find".
+    its form is "find", the tests that the code defines are only listed, and what it raises is
+    raised. An UnusableTestsError is raised if no program can pass the tests.
     """
     source = job["tests"]
     code = compile(source, _FILE, "exec", dont_inherit=True)
@@ -163,8 +160,7 @@ def _run_defined_tests(
     if entry_point is not None and inspect.isfunction(check):
         result.ran.append("check")
         if not result.only_find:
-            call = functools.partial(_check, check, vars(module), entry_point)
-            _note_failure_of(result, "check", call)
+            result.call("check", lambda: check(_tested_object(vars(module), entry_point)))
     if "pytest" in job["modules"] or any(_needs_pytest(*item) for item in defined.items()):
         if importlib.util.find_spec("pytest") is None:
             raise UnusableTestsError("need pytest, which is not installed here")
@@ -175,7 +171,7 @@ def _run_defined_tests(
         tests = _single_tests(suite)
         result.ran += [name_of(test) for test in tests if not _skips_itself(test)]
     else:
-        _note_failure_of(result, CODE, lambda: suite.run(result))
+        result.call(CODE, lambda: suite.run(result))
 
 
 def _problem_of_code(code: types.CodeType, space: dict[str, Any]) -> BaseException | None:
@@ -191,20 +187,12 @@ def _problem_of_code(code: types.CodeType, space: dict[str, Any]) -> BaseExcepti
     return None
 
 
-def _note_failure_of(result: Result, name: str, call: Callable[[], Any]) -> None:
-    """Call a function, and note an exception that it raises as the failure of a test."""
-    try:
-        call()
-    except BaseException as error:
-        result.fails(name, error)
-
-
-def _check(check: Any, space: dict[str, Any], name: str) -> None:
-    """Call `check` of HumanEval with the object in `space` named `name`, as "f" or "Solution.f"."""
+def _tested_object(space: dict[str, Any], name: str) -> Any:
+    """Return the object in `space` with a name such as "f" or "Solution.f"."""
     first, *attributes = name.split(".")
     if first not in space:
         raise NameError(f"name {name!r} is not defined")
-    check(functools.reduce(getattr, attributes, space[first]))
+    return functools.reduce(getattr, attributes, space[first])
 
 
 def _raises(code: types.CodeType, error: BaseException) -> bool:
@@ -225,11 +213,7 @@ def _contains(code: types.CodeType, inner: types.CodeType) -> bool:
 
 
 def _suite(module: types.ModuleType, defined: dict[str, Any]) -> unittest.TestSuite:
-    """Return the tests that the code of tests has defined, as a suite that needs no pytest.
-
-    `defined` has the names that the code of tests has added to the module. Other names in the
-    module belong to the program, and are no tests.
-    """
+    """Return the tests among the names that the code of tests has defined, as a suite."""
     loader = unittest.TestLoader()
     if inspect.isfunction(defined.get("load_tests")):
         return loader.loadTestsFromModule(module)
@@ -266,11 +250,7 @@ _SET_UP = ("setup_", "teardown_", "pytest_plugins")
 
 
 def _needs_pytest(name: str, value: Any) -> bool:
-    """Return whether a definition in the code of tests needs pytest to run.
-
-    Such a definition is a class Test* that is no TestCase, a test function that is a coroutine
-    function or has parameters without defaults, a set-up function, or `pytestmark`.
-    """
+    """Return whether a definition in the code of tests needs pytest to run."""
     if _is_own_class(value):
         return name.startswith("Test") and not issubclass(value, unittest.TestCase)
     if not name.startswith("test") or not inspect.isfunction(value):

@@ -1,7 +1,6 @@
 """Run programs in sandboxes, processes of bubblewrap in which the server of `server.py` runs them.
 
-Tests and programs go in, and a `Record` of each comes out. `server.py` describes the processes. The
-files of a sandbox are compiled here, and import nothing of at_k.
+`server.py` describes the processes. Their files are compiled here, and import nothing of at_k.
 """
 
 from __future__ import annotations
@@ -22,10 +21,10 @@ import sys
 import sysconfig
 import tempfile
 import time
-from collections.abc import Callable, Generator, Iterable, Sequence
+from collections.abc import Generator, Iterable
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 from queue import SimpleQueue
@@ -43,6 +42,7 @@ _LOADER = """
 import json, marshal, os, sys
 settings = json.loads(sys.argv[1])
 codes = marshal.loads(os.pread(settings["code"], os.fstat(settings["code"]).st_size, 0))
+os.close(settings["code"])
 class Finder:
     def find_spec(self, name, path, target=None):
         if name in codes:
@@ -64,8 +64,6 @@ _ENVIRONMENT = {
     "OPENBLAS_NUM_THREADS": "1",
     "MALLOC_ARENA_MAX": "2",
 }
-
-
 _ATTEMPTS = 2  # so often is a program run, if its sandbox dies
 _PATIENCE = 30.0  # seconds that a reply may be late on a slow machine
 _PATIENCE_WITH_TESTS = 1.0  # seconds that tests may go on when their program has ended
@@ -101,14 +99,16 @@ class Sandbox:
     def __init__(self, limits: Limits, is_isolated: bool):
         self._limits = limits
         self._folder = None if is_isolated else tempfile.mkdtemp(prefix="at_k_")
-        self._errors = tempfile.TemporaryFile()  # noqa: SIM115
-        self._desk = tempfile.TemporaryFile(buffering=0)  # noqa: SIM115  # see `server.py`
+        # Files without a name: see `server.py` for the desk. A script prints to the last one.
+        files: Any = [tempfile.TemporaryFile(buffering=0) for _ in range(3)]  # noqa: SIM115
+        self._errors, self._desk, self._printed = files
         is_root = is_isolated and os.geteuid() == 0
         folders = ["/tmp", "/dev/shm"] if is_isolated else [self._folder]
         settings = {
             **vars(limits),
             "folders": folders,
             "desk": self._desk.fileno(),
+            "printed": self._printed.fileno(),
             "code": _server_code().fileno(),
             "limits_processes": is_isolated and (is_root or _counts_processes_of_namespaces()),
             "user": (1 << 30) + (os.getpid() << 7) + next(self._numbers) % 128 if is_root else None,
@@ -125,7 +125,8 @@ class Sandbox:
                 stdout=subprocess.PIPE,
                 stderr=self._errors,
                 env=environment,
-                pass_fds=[settings["desk"], settings["code"], refused_calls.fileno()],
+                pass_fds=[settings[x] for x in ("desk", "printed", "code")]
+                + [refused_calls.fileno()],
                 start_new_session=True,
                 cwd=self._folder,
             )
@@ -136,14 +137,9 @@ class Sandbox:
         self._poll.register(self._replies, select.POLLIN)
 
     def run(self, job: dict[str, Any], exam: dict[str, Any], ending: Event) -> dict[str, Any]:
-        """Run a program with its tests, the two jobs of `Tests.jobs`; return what happened.
+        """Run the two jobs of `Tests.jobs`; return the verdict, and `is_last` if the sandbox ends.
 
-        Returns:
-            A dict with the entries of a `Record`, those of the verdict of the examiner, and
-            `is_last`, whether the sandbox ends now.
-
-        Raises:
-            SandboxDiedError: if the program did not run, the sandbox failed, or `ending` was set.
+        A SandboxDiedError is raised if the program did not run, or `ending` was set.
         """
         self._send(job, exam)
         usage, excess, start, is_late = _Usage(job), None, time.monotonic(), False
@@ -152,12 +148,13 @@ class Sandbox:
             if ending.is_set() or seconds > self._limits.wall_seconds + _PATIENCE:
                 raise SandboxDiedError("it does not answer")
             processes = self.processes()[1:]
+            _signal(processes[:1], signal.SIGCONT)  # a program may have stopped the examiner
             if excess is None:
                 usage.look(processes)
                 excess, stop = self._excess(usage, seconds), seconds + _PATIENCE_WITH_TESTS
             if excess is not None:  # the program ends, and if tests go on, the examiner
                 is_late = seconds > stop
-                _kill(processes if is_late else processes[1:])
+                _signal(processes if is_late else processes[1:])
         reply = self._receive()
         if not reply["has_started"]:
             raise SandboxDiedError("a program did not start")
@@ -174,10 +171,7 @@ class Sandbox:
         return verdict | {"is_last": reply["is_last"] or is_late}
 
     def _excess(self, usage: _Usage, seconds: float) -> dict[str, str] | None:
-        """Return the status and the message of a program that exceeds a limit, or None.
-
-        `seconds` is the time since its start.
-        """
+        """Return the status and message if a limit is exceeded after `seconds`, or None."""
         limits, status = self._limits, "timeout"
         if usage.cpu_seconds >= limits.cpu_seconds:
             message = f"more than {limits.cpu_seconds:g} s of CPU time"
@@ -214,22 +208,22 @@ class Sandbox:
 
     def end(self) -> None:
         """End the sandbox and all processes in it, and remove its files."""
-        _kill(self.processes())  # one of another user does not end when bubblewrap ends
+        _signal(self.processes())  # one of another user does not end when bubblewrap ends
         self._process.kill()
         self._process.wait()
         with suppress(OSError):  # a job that was not sent is in the buffer
             self._jobs.close()
-        for file in (self._replies, self._errors, self._desk):
+        for file in (self._replies, self._errors, self._desk, self._printed):
             file.close()
         if self._folder is not None:
             shutil.rmtree(self._folder, ignore_errors=True)
 
 
-def _kill(processes: Iterable[int]) -> None:
-    """End processes, some of which may have ended."""
+def _signal(processes: Iterable[int], number: int = signal.SIGKILL) -> None:
+    """Send a signal to processes, some of which may have ended."""
     for process in processes:
         with suppress(ProcessLookupError):
-            os.kill(process, signal.SIGKILL)
+            os.kill(process, number)
 
 
 def _end_of_process(exit_code: int, message: str) -> dict[str, str]:
@@ -253,16 +247,11 @@ class _Usage:
 
     Memory that is returned between two looks is not seen. A control group would see it, but few
     users may make one.
-
-    Attributes:
-        cpu_seconds: the CPU time until the last look.
-        memory: the bytes that all processes use together at the last look, if there are several
-            of the program. One process has its own limit.
     """
 
     def __init__(self, job: dict[str, Any]) -> None:
         self.cpu_seconds = 0.0
-        self.memory = 0
+        self.memory = 0  # bytes of all processes, if there are several: one has its own limit
         self._is_script = job["stdin"] is not None
         self._before: float | None = None  # the CPU time of the examiner at the first look
         self._seen: dict[int, float] = {}  # the CPU times of processes when they were last seen
@@ -270,12 +259,11 @@ class _Usage:
     def look(self, processes: list[int]) -> None:
         """Update the usage. `processes` are the examiner, then those of the program, parents first.
 
-        Nothing is counted before a program starts, or after a script has ended. A child that has
-        ended counts in its parent, which is read before it, so that no time counts twice. If the
-        parent ignores SIGCHLD, the time last seen of the child counts.
+        A child that has ended counts in its parent, which is read before it, so that no time counts
+        twice. If the parent ignores SIGCHLD, the time last seen of the child counts.
         """
         if len(processes) < 2 and (self._is_script or not self._seen):
-            return
+            return  # before a program starts, or after a script has ended
         times = [_cpu_seconds(process) for process in processes]
         examiner = sum(own for own, _ in times[:1])
         self._before = examiner if self._before is None else self._before
@@ -298,17 +286,13 @@ def _cpu_seconds(number: int) -> tuple[float, float]:
     return (user + system) / ticks, (user_of_children + system_of_children) / ticks
 
 
-@lru_cache
-def _server_code() -> IO[bytes]:
-    """Return a file with a dict, written by `marshal`, from module names to the compiled code."""
-    codes = {"sandboxed": compile("", "sandboxed", "exec")}
-    for name in _SANDBOXED:
-        path = Path(__file__).with_name(f"{name}.py")
-        codes[f"sandboxed.{name}"] = compile(path.read_bytes(), str(path), "exec")
-    file = tempfile.TemporaryFile()  # noqa: SIM115
-    marshal.dump(codes, file)
-    file.flush()
-    return file
+def _memory(number: int) -> int:
+    """Return the bytes of memory of process `number`; 0 if it has ended or is another user's."""
+    try:
+        text = Path(f"/proc/{number}/smaps_rollup").read_text()
+        return 1024 * int(text.partition("\nPss:")[2].split()[0])
+    except (OSError, IndexError):
+        return 0
 
 
 def _descendants(number: int) -> list[int]:
@@ -321,13 +305,18 @@ def _descendants(number: int) -> list[int]:
     return [*children, *(below for child in children for below in _descendants(child))]
 
 
-def _memory(number: int) -> int:
-    """Return the bytes of memory of process `number`; 0 if it has ended or is another user's."""
-    try:
-        text = Path(f"/proc/{number}/smaps_rollup").read_text()
-        return 1024 * int(text.partition("\nPss:")[2].split()[0])
-    except (OSError, IndexError):
-        return 0
+# --- The command of bubblewrap --------------------------------------------------------------
+@lru_cache
+def _server_code() -> IO[bytes]:
+    """Return a file with a dict, written by `marshal`, from module names to the compiled code."""
+    codes = {"sandboxed": compile("", "sandboxed", "exec")}
+    for name in _SANDBOXED:
+        path = Path(__file__).with_name(f"{name}.py")
+        codes[f"sandboxed.{name}"] = compile(path.read_bytes(), str(path), "exec")
+    file = tempfile.TemporaryFile()  # noqa: SIM115
+    marshal.dump(codes, file)
+    file.flush()
+    return file
 
 
 def _counts_processes_of_namespaces() -> bool:
@@ -344,16 +333,15 @@ def _bubblewrap(is_root: bool, refused_calls: IO[bytes]) -> list[str]:
     """
     program = shutil.which("bwrap")
     assert program is not None
-    command = [program, "--unshare-pid", "--unshare-net", "--unshare-ipc", "--unshare-uts"]
-    command += ["--unshare-cgroup-try", "--die-with-parent", "--as-pid-1", "--cap-drop", "ALL"]
-    if is_root:
-        command += ["--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID"]
-    else:
-        command += ["--unshare-user"]
-    command += [*_system_folders(), *_own_folders(program), *_python_and_settings()]
-    for folder in ("/dev", "/"):
-        command += ["--remount-ro", folder]
-    command += ["--chdir", "/tmp"]
+    own_rights = ["--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID"]
+    command = [
+        *(program, "--unshare-pid", "--unshare-net", "--unshare-ipc", "--unshare-uts"),
+        *("--unshare-cgroup-try", "--die-with-parent", "--as-pid-1", "--cap-drop", "ALL"),
+        *(own_rights if is_root else ["--unshare-user"]),
+        *_own_folders(program),
+        *_readable_paths(),  # Python may be in a folder of /tmp
+        *("--remount-ro", "/dev", "--remount-ro", "/", "--chdir", "/tmp"),
+    ]
     if (filter_of_calls := _system_call_filter()) is not None:
         refused_calls.write(filter_of_calls)
         refused_calls.seek(0)
@@ -361,41 +349,26 @@ def _bubblewrap(is_root: bool, refused_calls: IO[bytes]) -> list[str]:
     return command
 
 
-def _system_folders() -> list[str]:
-    """Return the options for the folders of the system, which programs may read."""
-    options = []
-    for path in _SYSTEM:
-        if os.path.islink(path):
-            options += ["--symlink", os.readlink(path), path]
-        elif os.path.isdir(path):
-            options += ["--ro-bind", path, path]
-    return options
-
-
 def _own_folders(program: str) -> list[str]:
     """Return the options for /dev and the folders in memory that programs may write to."""
     options = ["--tmpfs", "/dev", "--symlink", "/tmp/.stdin", "/dev/stdin"]
     for name in ("null", "zero", "full", "random", "urandom"):
         options += ["--dev-bind", f"/dev/{name}", f"/dev/{name}"]
+    size = ["--size", str(1 << 28)] if _has_sizes(program) else []
     for folder in ("/tmp", "/dev/shm"):
-        options += ["--perms", "1777"]
-        if _has_sizes(program):
-            options += ["--size", str(1 << 28)]
-        options += ["--tmpfs", folder]
+        options += ["--perms", "1777", *size, "--tmpfs", folder]
     return options
 
 
-def _python_and_settings() -> list[str]:
-    """Return the options for the folders of Python and for settings, which programs may read."""
-    options = []
-    paths = _python_folders()
-    settings = [path for path in _SETTINGS if os.path.exists(path)]
+def _readable_paths() -> list[str]:
+    """Return the options for the system, Python and settings, which programs may read."""
+    paths = [*filter(os.path.exists, (*_SYSTEM, *_python_folders(), *_SETTINGS))]
     # bubblewrap would make these folders so that only root may enter.
-    parents = {str(parent) for path in paths + settings for parent in Path(path).parents}
-    for parent in sorted(parents - {"/"}):
-        options += ["--perms", "0755", "--dir", parent]
-    for path in paths + settings:
-        options += ["--ro-bind", path, path]
+    parents = {str(parent) for path in paths for parent in Path(path).parents} - {"/"}
+    options = [x for parent in sorted(parents) for x in ("--perms", "0755", "--dir", parent)]
+    for path in paths:
+        is_link = path in _SYSTEM and os.path.islink(path)
+        options += ["--symlink", os.readlink(path), path] if is_link else ["--ro-bind", path, path]
     return options
 
 
@@ -478,38 +451,30 @@ class Pool:
             self._idle.get().end()
 
     def run(
-        self, samples: Iterable[tuple[Tests, str]]
-    ) -> Generator[tuple[int, Record], None, None]:
-        """Run programs with their tests, and yield the index and the record of each sample.
+        self, samples: Iterable[tuple[Tests, str | None]]
+    ) -> Generator[tuple[int, Any], None, None]:
+        """Run programs with their tests, and yield the index and the `Record` of each sample.
 
         A program whose sandbox dies is run again once. If that dies too, its status is "not run".
+        Without a program, yield what `find_tests` returns for the tests.
         """
-        yield from self._as_they_finish(self._record, samples)
-
-    def find(self, all_tests: Sequence[Tests]) -> Generator[tuple[int, dict[str, Any]], None, None]:
-        """Find the tests in each code; yield its index, and what `find_tests` returns for it."""
-        jobs = ((tests, None) for tests in all_tests)
-        for index, reply in self._as_they_finish(self._reply, jobs):
-            yield index, {"ran": None, "problem": None} | reply
-
-    def _as_they_finish(
-        self, run: Callable[..., Any], jobs: Iterable[tuple[Any, ...]]
-    ) -> Generator[tuple[int, Any], None, None]:
-        """Call `run` with the arguments of each job; yield the index of the job and the result."""
-        index = {self._threads.submit(run, *job): i for i, job in enumerate(jobs)}
+        index = {self._threads.submit(self._record, *sample): i for i, sample in enumerate(samples)}
         for future in as_completed(index):
             yield index.pop(future), future.result()
 
-    def _record(self, tests: Tests, program: str) -> Record:
+    def _record(self, tests: Tests, program: str | None) -> Any:
         """Run a program with each case of its tests, until one fails, and return what happened.
 
         If the examiner finds that the tests need the process of the program, they run again in it.
         """
+        if program is None:
+            return {"ran": None, "problem": None} | self._reply(tests, None)
         seconds, ran, reply = 0.0, 0, {}
-        for case in range(tests.cases):
+        for case in range(max(1, len(tests.inputs))):  # once for tests that are code
             reply = self._reply(tests, program, case)
-            if reply["status"] == "not apart":
-                reply = self._reply(tests.in_interpreter(), program, case)
+            if reply["status"] == "not apart" and tests.code is not None:
+                together = replace(tests, code=replace(tests.code, shares_interpreter=True))
+                reply = self._reply(together, program, case)
             seconds += reply["cpu_seconds"]
             ran += reply["tests"]
             if reply["status"] != "passed":
@@ -518,10 +483,7 @@ class Pool:
         return Record(status=status, message=message, cpu_seconds=seconds, tests=ran)
 
     def _reply(self, tests: Tests, program: str | None, case: int = 0) -> dict[str, Any]:
-        """Run a case in the next idle sandbox, and return what `Sandbox.run` returns.
-
-        A sandbox that dies or ends is replaced. If it died, the case runs again, once.
-        """
+        """Run a case in the next idle sandbox, which is replaced if it ends; if it died, again."""
         jobs = tests.jobs(program, case)
         sandbox = self._idle.get()
         try:
@@ -571,17 +533,14 @@ _CLONE3 = 435
 _NEW_USER_NAMESPACE = 0x10000000
 _OTHER_ABI = 0x40000000  # numbers from here on are of the ABI x32
 
+# An operation, the numbers of instructions to skip if a comparison holds and if not, an operand.
 _Instruction = tuple[int, int, int, int]
 _LOAD, _IF_EQUAL, _IF_AT_LEAST, _IF_ANY_BIT, _RETURN = 0x20, 0x15, 0x35, 0x45, 0x06
 _ALLOW, _REFUSE, _END = 0x7FFF0000, 0x00050000, 0x80000000
 
 
 def _system_call_filter() -> bytes | None:
-    """Return the seccomp filter of this machine, or None for a machine whose calls are not listed.
-
-    An instruction has an operation, the numbers of instructions to skip if a comparison holds and
-    if not, and an operand.
-    """
+    """Return the seccomp filter of this machine, or None if its calls are not listed."""
     if platform.machine() not in _MACHINES:
         return None
     machine = _MACHINES.index(platform.machine())

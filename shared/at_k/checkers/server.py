@@ -52,12 +52,11 @@ _OFTEN_IMPORTED = (
 def serve(settings: dict[str, Any]) -> None:
     """Run the jobs of standard input, and reply to each, until it ends or a reply has `is_last`.
 
-    Args:
-        settings: a dict with `cpu_seconds` and `memory` (bytes) of a program; `folders`, which it
-            may write to; `limits_processes`, whether their number is limited; `desk`, the
-            descriptor of the file for tests and verdicts; and `user`, see `serve_as_user`.
+    `settings` are those of `Sandbox`.
     """
     jobs, replies = os.dup(0), os.dup(1)
+    printed = os.dup(settings["printed"])  # a number below MOST_FILES, which a program closes
+    os.close(settings["printed"])
     null = os.open(os.devnull, os.O_RDWR)
     for descriptor in (0, 1):
         os.dup2(null, descriptor)
@@ -68,7 +67,7 @@ def serve(settings: dict[str, Any]) -> None:
     for name in _OFTEN_IMPORTED:
         importlib.import_module(name)
     control.recv(1)  # the examiner is ready
-    server = Server(settings, jobs, control)
+    server = Server(settings, jobs, control, printed)
     sys.argv = ["program.py"]
     gc.collect()
     gc.freeze()
@@ -111,31 +110,22 @@ def _start_examiner(settings: dict[str, Any], server_descriptors: tuple[int, ...
 
 
 class Server:
-    """Runs programs one after another, and ends them.
+    """Runs programs one after another, and ends them."""
 
-    Attributes:
-        is_usable: whether the examiner can run the tests of the next program.
-    """
-
-    def __init__(self, settings: dict[str, Any], jobs: int, control: Any):
+    def __init__(self, settings: dict[str, Any], jobs: int, control: Any, printed: int):
         self._folder, self._control = settings["folders"][0], control
         self._limits = _limits(settings)
-        self._printed = _unnamed_file(self._folder)  # gets what a script prints
-        self.is_usable = True
+        self._printed = printed  # the file for what a script prints
+        self.is_usable = True  # whether the examiner can run the tests of the next program
         self._parent = select.poll()
         self._parent.register(jobs, 0)  # reports only that the parent has ended
 
     def run(self, job: dict[str, Any]) -> dict[str, Any]:
-        """Run a program, let the examiner run its tests, and return what happened.
+        """Run the server's job of `Tests.jobs`, let the examiner run its tests, and return a reply.
 
-        Args:
-            job: the job of the server that `Tests.jobs` returns.
-
-        Returns:
-            A dict with `has_started`, whether the program got its limits; `exit_code` of its
-            process, which is negative after a signal; `message`, the exception that ended a script;
-            `cpu_seconds` of the program and what it started; and `is_examined`, whether the
-            examiner has written a verdict.
+        It has `has_started`, whether the program got its limits; `exit_code`, negative after a
+        signal; `message`, the exception that ended a script; `cpu_seconds` of the program and what
+        it started; and `is_examined`, whether the examiner has written a verdict.
         """
         for name in job["preload"]:
             with suppress(ImportError):
@@ -176,9 +166,9 @@ class Server:
         return ours.detach()
 
     def _let_examine(self, descriptor: int) -> bool:
-        """Give a descriptor to the examiner; return whether it wrote a verdict before it ended.
+        """Give the examiner the socket to a program, or the file with what it printed.
 
-        The descriptor is that of the socket to a program, or of the file with what it printed.
+        Return whether it wrote a verdict before it ended.
         """
         data = descriptor.to_bytes(4, sys.byteorder)
         with suppress(OSError):
@@ -206,7 +196,7 @@ class Server:
         """End a program and all processes that it started.
 
         In a namespace, the examiner ends all other processes, and replies when they are reaped.
-        Without one, the process group of the program ends, and a process that left it goes on.
+        Without one, the group of the program ends, and a process that left it goes on.
         """
         self.is_usable = False
         self._end_group()
@@ -279,14 +269,6 @@ def _address_space() -> int:
             low = middle
     resource.setrlimit(resource.RLIMIT_AS, limits)
     return high
-
-
-def _unnamed_file(folder: str) -> int:
-    """Create a file that no program can open, because it has no name, and return its descriptor."""
-    path = os.path.join(folder, os.urandom(8).hex())
-    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
-    os.unlink(path)
-    return descriptor
 
 
 def _clean_folders(kept: dict[str, set[str]]) -> bool:

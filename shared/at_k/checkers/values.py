@@ -64,9 +64,9 @@ _ARRAYS = "biufcUMm"  # kinds of arrays of NumPy that are values
 
 
 def encode(value: Any, keep: Callable[[Any], Any]) -> Any:
-    """Return a value in a form that JSON can hold, from which `decode` makes an equal value.
+    """Return a value as JSON can hold it. `keep` returns what stands for an object of another type.
 
-    `keep` is called for each object in it that cannot be copied, and returns what JSON gets for it.
+    From what is returned, `decode` makes an equal value.
     """
     kind = type(value)
     if kind in _AS_IT_IS or (kind is int and abs(value) < 1 << 63):
@@ -96,10 +96,9 @@ def as_base(value: Any) -> Any:
 
 
 def decode(data: Any, resolve: Callable[[str, Any], Any]) -> Any:
-    """Return a value that equals the one from which `encode` made `data`.
+    """Return a value that equals the one from which `encode` made `data`, or raise some error.
 
-    `resolve` gets the key and the entry of a dict that names no type, such as a reference, and
-    returns the object. Invalid data raise errors of several classes, such as ValueError.
+    `resolve` gets the key and the entry of a dict that names no type, such as a reference.
     """
     if type(data) is list:
         return [decode(entry, resolve) for entry in data]

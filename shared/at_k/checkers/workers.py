@@ -1,8 +1,7 @@
 """Check pairs in this process, in an executor, or in processes that can be ended.
 
 Workers may lack the code of the metric and of the checker. So what they run is pickled by `dill`,
-with its code (see `_with_code`), and imports what it uses. A worker then imports neither the metric
-nor its libraries, which also lets it start faster.
+with its code (see `_with_code`), and imports what it uses: it starts faster without our libraries.
 """
 
 from __future__ import annotations
@@ -83,39 +82,29 @@ def run_check(
 ) -> Generator[BatchResult, None, None]:
     """Return a generator of the results of batches of pairs, which also shows the progress.
 
-    Batches are checked in the executor, and yielded in order; or else in processes, and yielded as
-    they finish, where a process is ended if its batch exceeds the timeout; or here, without a
-    timeout and with num_proc <= 1. `executor` and `timeout` replace those of `checking`.
-
-    Raises:
-        BrokenExecutor: if a worker cannot start, or dies.
+    Batches are checked in the executor, in processes that end if a batch exceeds the timeout, or
+    else here. `executor` and `timeout` replace those of `checking`. A BrokenExecutor is raised if a
+    worker cannot start, or dies.
     """
     num_proc = checking.num_proc or 1
-
-    def batches(most: int) -> list[PairBatch]:
-        # Sending a pair to a worker may take longer than checking it.
-        size = checking.batch_size or max(1, math.ceil(len(pairs) / most))
-        return [(start, pairs[start : start + size]) for start in range(0, len(pairs), size)]
-
+    are_sent = executor is not None or (timeout is None and num_proc > 1)
+    # Sending a pair to a worker may take longer than checking it.
+    size = checking.batch_size or (math.ceil(len(pairs) / _BATCHES) if are_sent else 1)
+    batches = [(start, pairs[start : start + size]) for start in range(0, len(pairs), size)]
     results: Iterable[BatchResult]
     if executor is not None:
-        results = executor.map(check, batches(_BATCHES))
-    elif timeout is not None:
-        results = _check_in_processes(check, batches(len(pairs)), num_proc, timeout)
-    elif num_proc > 1:
-        results = _check_in_processes(check, batches(_BATCHES), num_proc, None)
+        results = executor.map(check, batches)
+    elif timeout is not None or num_proc > 1:
+        results = _check_in_processes(check, batches, num_proc, timeout)
     else:
-        results = map(check, batches(len(pairs)))
+        results = map(check, batches)
     return with_progress(results, len(pairs))
 
 
 def _check_in_processes(
     check: CheckBatch, batches: list[PairBatch], num_proc: int, timeout: float | None
 ) -> Iterator[BatchResult]:
-    """Yield the result of each batch when it finishes, or `NOT_FINISHED` for its pairs if late.
-
-    A process gets the checker once, when it starts, and checks one batch at a time.
-    """
+    """Yield the result of each batch when it finishes, or `NOT_FINISHED` for its pairs if late."""
     remaining = batches[::-1]
     workers = [_Worker(check) for _ in remaining[:num_proc]]
     try:
@@ -159,8 +148,8 @@ def _threads_for(
 ) -> Iterator[tuple[Callable[..., Any], Executor]]:
     """Yield a function that calls an async checker and waits, and the executor to call it in.
 
-    All calls run in one event loop in a separate thread, so that this also works where a loop is
-    already running, as in a notebook. At the end of the block, unfinished calls are cancelled.
+    All calls run in one event loop in a thread of its own, as in a notebook a loop is running. At
+    the end of the block, unfinished calls are cancelled.
     """
     loop = asyncio.new_event_loop()
     finished = threading.Event()
@@ -268,8 +257,7 @@ def _with_code(*functions: Callable[..., Any]) -> Callable[..., Any]:
 class _Worker:
     """A process that checks one batch at a time. Without one, `batch` is None, `deadline` infinite.
 
-    It exits when its parent exits. It leads a process group, to which processes that the checker
-    starts belong, so that `end` ends them too, unless they leave the group.
+    It exits when its parent exits, and leads a group with the processes that the checker starts.
     """
 
     def __init__(self, check: CheckBatch):
