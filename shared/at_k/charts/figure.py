@@ -127,8 +127,7 @@ def make_figure(
 ) -> Figure:
     """Return a figure `inches` wide with a panel for each value of the column "panel" of `rows`.
 
-    `panel` has the layers of each panel, whose title is the value. y="independent", in
-    `resolved`, means that panels do not share the scale of y.
+    `panel` has the layers of each. With y="independent", panels do not share the scale of y.
     """
     # Fonts that replace Helvetica are up to 16 % wider, which needs room beside the caption.
     lines = wrap_text(caption, 0.86 * printed_width(inches)).split("\n")
