@@ -45,10 +45,9 @@ def by_k(
 ) -> Figure:
     """Return a chart of scores against k, with their limits as bands.
 
-    The metrics of one run are lines of one panel. For several runs there is a panel for each
-    metric, and the runs are its lines. Request "avg@k" to add avg@N, the mean of the samples, as a
-    line that is constant over k. The line of maj@k leaves out even k if there are two or more odd
-    ones, because a tie, which is no majority, would make it zigzag.
+    Request "avg@k" to add avg@N, the mean of the samples, as a line that is constant over k. The
+    line of maj@k leaves out even k if there are two or more odd ones, because a tie, which is no
+    majority, would make it zigzag.
 
     Args:
         results: the result of `compute`, or a dict of several, {name: result}.
@@ -135,9 +134,6 @@ def by_threshold(
 ) -> Figure:
     """Return a chart of G-Pass@k against its threshold, with the limits as bands.
 
-    Each k of one run is a line of one panel. For several runs there is a panel for each k, and the
-    runs are its lines.
-
     Args:
         results: the result of `compute` of gpassk for several thresholds, or a dict of several,
             {name: result}.
@@ -211,9 +207,6 @@ def by_parameter(
 ) -> Figure:
     """Return a chart of scores against a parameter, with their limits as bands.
 
-    The scores of one run are lines of one panel. For several runs there is a panel for each score,
-    and the runs are its lines.
-
     Args:
         results: the result of `compute` for each value of the parameter, {value: result}, or a dict
             of several of these, {name: {value: result}}.
@@ -245,14 +238,11 @@ def by_parameter(
 
 
 def _curves_of_sweep(name: str, by_value: Any, parameter: str) -> dict[str, Curve]:
-    """Return {key: {value: estimate}} for the score keys that all results of the run `name` have.
-
-    Scores of groups are left out. Raises TypeError if `by_value` is not {value: result}, and
-    ValueError if it has fewer than two values of the parameter.
-    """
+    """Return {key: {value: estimate}} for the keys that all results of the run `name` have."""
     if not isinstance(by_value, Mapping) or not _are_numbers(by_value):
         raise TypeError(
-            f"results has {short(by_value)} under {short(name)}: give a dict, {{value: result}}."
+            f"results has {short(by_value)} under {short(name)}: give a dict, {{value: result}}, "
+            f"whose values of {parameter} are numbers."
         )
     if len(by_value) < 2:
         raise ValueError(
@@ -281,8 +271,7 @@ def by_question(
 ) -> Figure:
     """Return a chart of the scores of single questions, from the hardest to the easiest.
 
-    Each line has its own order of questions. The scores of one run are lines of one panel. For
-    several runs there is a panel for each score, and the runs are its lines.
+    Each line has its own order of questions.
 
     Args:
         results: the result of `compute` with `return_per_question=True`, or a dict of several,
@@ -330,6 +319,8 @@ def _ranked_rows(values: Any, key: str, labels: Any, noun: str) -> list[Row]:
     """
     if not _are_numbers(entries_of("per_question", values)):
         raise TypeError(f"per_question has no numbers under {key}.")
+    if not values:
+        raise ValueError(f"per_question has no scores under {key}: it is empty.")
     names = range(len(values)) if labels is None else [*map(str, entries_of("labels", labels))]
     if len(names) != len(values):
         raise ValueError(f"labels has {len(names)} entries for {len(values)} {noun}s.")

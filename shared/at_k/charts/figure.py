@@ -13,10 +13,11 @@ from typing import IO, Any
 
 import altair as alt
 
-from ..core.checks import check_number
+from ..core.checks import check_name, check_number
 from .results import Row
 from .style import LEGEND_SYMBOL, PADDING, POINTS_PER_INCH, config, inline_data, wrap_text
 
+_FORMATS = ("svg", "pdf", "png", "html", "json")
 _NARROWEST_VIEW = 60.0
 _PAGE = """\
 <!DOCTYPE html>
@@ -49,10 +50,12 @@ class Figure(alt.FacetChart):
                 `scale_factor` is given. SVG and HTML have no options. HTML is a page with the SVG.
 
         Raises:
+            ValueError: if the format is none of these.
             TypeError: if SVG or HTML is given an option.
         """
         if format is None and isinstance(fp, (str, Path)):
             format = Path(fp).suffix.lstrip(".").lower()
+        check_name("format", format, _FORMATS)
         if format not in ("svg", "html"):
             if format == "png" and "scale_factor" not in options:
                 options = {"ppi": 300, **options}

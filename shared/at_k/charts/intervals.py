@@ -43,9 +43,6 @@ def by_group(
 ) -> Figure:
     """Return a chart of the scores of all questions and of each group, with their limits as bars.
 
-    The scores of one run are series of one panel. For several runs there is a panel for each score,
-    and the runs are its series.
-
     Args:
         results: the result of `compute` with `groups`, or a dict of several, {name: result}.
         key: the keys of the scores that are shown, such as "pass@8". Default: all.

@@ -12,7 +12,15 @@ from dataclasses import dataclass
 from numbers import Real
 from typing import Any
 
-from ..core.checks import as_list, check_confidence, check_count, check_text, did_you_mean, short
+from ..core.checks import (
+    as_list,
+    check_confidence,
+    check_count,
+    check_flag,
+    check_text,
+    did_you_mean,
+    short,
+)
 from ..core.estimates import Estimate, read_score
 from ..core.score import ScoreId
 from ..results import estimates_of
@@ -144,7 +152,7 @@ def curves_of(points: Iterable[tuple[str, Any, Estimate]]) -> dict[str, Curve]:
 
 
 def overall_estimates(scores: ChartScores) -> list[Estimate]:
-    """Return the estimates for all questions, without those of groups."""
+    """Return the estimates for all questions."""
     return [x for x in estimates_of(scores) if x.group is None]
 
 
@@ -249,6 +257,7 @@ class ChartDetails:
             self.n = check_count("n", self.n)
         if self.confidence is not None:
             check_confidence(self.confidence)
+        check_flag("percent", self.percent)
         for name in ("checker", "interval", "caption"):
             if (text := getattr(self, name)) is not None:
                 check_text(name, text)

@@ -119,8 +119,8 @@ def _scope_of_runs(inputs: Sequence[RunInput], compared: Compared) -> Scope:
 def _names_of_files(files: Sequence[str], arguments: FileArguments) -> list[str]:
     """Return default names of the runs, one for each file, all different.
 
-    They are the first of: names of files without suffixes, names of folders, "run 1" and so on. Two
-    runs in one file are named by their conditions --where and --where-b, such as "T=0.2".
+    They are those of files without suffixes, or of folders, or "run 1" and so on. Two runs in one
+    file are named by their conditions --where and --where-b, such as "T=0.2".
     """
     where = [arguments.reading.get("where", ()), arguments.second.get("where") or ()]
     if len({*files}) == 1 and list(map(len, where)) == [1, 1]:

@@ -85,10 +85,7 @@ class ComparisonView(View):
         return tables
 
     def paper_tables(self) -> list[Cells]:
-        """Return one table in a list, with a row for each k of all questions and of each group.
-
-        The limits are in the same cell as the difference, and the band has a column of its own.
-        """
+        """Return [a table with a row for each k of all questions and of each group]."""
         points = self._paper_rows()
         scale, (a, b) = _scale_of_two(points), self.names
         columns = {"key": scale.heading, "a": a, "b": b}
@@ -243,14 +240,14 @@ class LeaderboardView(View):
         return make_table(columns, pairs, _WITH_SIGN, _TEXTS)
 
     def paper_tables(self) -> list[Cells]:
-        """Return a table for each k: the score with limits, the letters and the rank of each run.
-
-        With groups, the table has a cell with score, limits and letters for each run and group.
-        """
+        """Return a table for each k."""
         return [self._paper_table(key) for key in self._keys]
 
     def _paper_table(self, key: str) -> Cells:
-        """Return the table for papers of the scores with this key."""
+        """Return the table of the scores with this key: limits, letters and rank of each run.
+
+        With groups, there is a cell with score, limits and letters for each run and group.
+        """
         heading, rows = f"{key}{' in %' if self._scale.percent else ''}", self._rows(None, key)
         if len(self._boards) == 1:
             heading += f" ({self._limits.heading})"
@@ -273,10 +270,7 @@ class LeaderboardView(View):
         return f"{self._scale.number(row['score'])} {self._scale.limits(row['lo'], row['hi'])}"
 
     def records(self) -> Cells:
-        """Return a row for each group, k and run, and for each pair of runs that has p-values.
-
-        The group of all questions is "".
-        """
+        """Return a row for each group, k and run, and for each pair of runs that has p-values."""
         rows = [
             {"group": group, **row}
             for group, board in self._boards.items()

@@ -50,10 +50,7 @@ def check_plot(file: str | None) -> None:
 
 
 def chart_of_scores(view: ScoresView, run: RunInput) -> Figure:
-    """Return the first chart that fits the scores of a run, or raise ValueError if none does.
-
-    The order is: by question, by group, by k, by threshold.
-    """
+    """Return the first chart that fits the scores of a run, or raise ValueError if none does."""
     from ..charts import by_question
 
     if "per_question" in view.scores:
