@@ -53,49 +53,30 @@ class PackageRooms(Rooms):
 
     def __getattr__(self, method: str) -> Callable[..., Any]:
         """Return the function or class for another method: it computes scores or limits."""
+        function: Any
         match method:
             case "anytime_limits":
-                from .intervals.anytime import AnytimeIntervals
-
-                return AnytimeIntervals
+                from .intervals.anytime import AnytimeIntervals as function  # noqa: N813
             case "band":
-                from .intervals.band import band
-
-                return band
+                from .intervals.band import band as function
             case "consensus_limits":
-                from .intervals.consensus import consensus_limits
-
-                return consensus_limits
+                from .intervals.consensus import consensus_limits as function
             case "errors":
-                from .intervals.labelled import CheckerErrors
-
-                return CheckerErrors
+                from .intervals.labelled import CheckerErrors as function  # noqa: N813
             case "first_successes":
-                from .scores.first_success import FirstSuccesses
-
-                return FirstSuccesses
+                from .scores.first_success import FirstSuccesses as function  # noqa: N813
             case "joined":
-                from .intervals.consensus import JoinedIntervals
-
-                return JoinedIntervals
+                from .intervals.consensus import JoinedIntervals as function  # noqa: N813
             case "max_limits":
-                from .intervals.reward_family import max_intervals
-
-                return max_intervals
+                from .intervals.reward_family import max_intervals as function
             case "pass_limits":
-                from .intervals.binary_family import pass_intervals
-
-                return pass_intervals
+                from .intervals.binary_family import pass_intervals as function
             case "picked":
-                from .scores.picked import picked_scores
-
-                return picked_scores
+                from .scores.picked import picked_scores as function
             case "tails":
-                from .scores.tails import tail_scores
-
-                return tail_scores
+                from .scores.tails import tail_scores as function
             case "weighted_votes":
-                from .scores.weighted_votes import weighted_vote_scores
-
-                return weighted_vote_scores
-        raise AttributeError(method)
+                from .scores.weighted_votes import weighted_vote_scores as function
+            case _:
+                raise AttributeError(method)
+        return function

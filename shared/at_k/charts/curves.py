@@ -375,7 +375,7 @@ def difference(
     bands = [limit for point in points for limit in point.band]
     y: dict[str, Any] = {
         "scale": alt.Scale(domain=[min(0.0, *bands), max(0.0, *bands)]),
-        "format": details.formats.difference,
+        "format": f"+{details.axis_format}",
         # In percent, a difference is in percentage points.
         "labelExpr": "datum.value ? replace(datum.label, '%', ' pp') : '0'",
     }

@@ -33,10 +33,7 @@ _PAGE = """\
 
 
 class Figure(alt.FacetChart):
-    """Extend an Altair chart, so that it keeps its size in print and needs no network in notebooks.
-
-    All other methods and attributes are those of `altair.FacetChart`.
-    """
+    """An Altair chart that keeps its size in print and needs no network in notebooks."""
 
     def save(  # type: ignore[override]
         self, fp: str | Path | IO[Any], format: Any = None, **options: Any
@@ -108,10 +105,7 @@ def printed_width(inches: float) -> float:
 
 
 def view_width(inches: float, left: float, right: float) -> float:
-    """Return the width of views in points, beside labels of the widths `left` and `right`.
-
-    Raises a ValueError if less than 60 points are left.
-    """
+    """Return the width of views in points, beside labels of the widths `left` and `right`."""
     view = printed_width(inches) - left - right
     if not view >= _NARROWEST_VIEW:
         least = (left + right + _NARROWEST_VIEW + 2 * PADDING) / POINTS_PER_INCH

@@ -175,11 +175,11 @@ def _figure_of_rows(
     ]
     right = max(_HALF_LAST_LABEL, sum(widths))
     view = view_width(details.width, left, right)
-    rows = wrap_names(with_texts(rows, details.formats.text), view + right)
+    rows = wrap_names(with_texts(rows, details.text_format), view + right)
     scale = alt.Scale(zero=False) if columns else score_scale(rows)
     axis = alt.Axis(
         title=None,
-        format=details.formats.score,
+        format=details.axis_format,
         tickCount=max(4, int(view / 40)),  # a tick for each 40 points
         labelOverlap="greedy",
         labelSeparation=3,
@@ -253,4 +253,4 @@ def _row_channel(most_lines: int) -> alt.Y:
         labelPadding=_TEXT_GAP,
         ticks=False,
     )
-    return alt.Y("label:N", sort=None, axis=axis, scale=alt.Scale(type="band", padding=0))
+    return _ROWS.axis(axis)

@@ -120,9 +120,9 @@ def figure_of_lines(
     caption = details.caption_of(rows, "Bands", *sentences)
     right = max(_MARKER, text_width(f"{x.highest:g}") / 2)
     view = view_width(details.width, _LABELS, right)
-    rows = wrap_names(with_texts(rows, details.formats.text), view + right)
+    rows = wrap_names(with_texts(rows, details.text_format), view + right)
     _choose_markers(rows, x)
-    y = y or {"scale": score_scale(rows), "format": details.formats.score}
+    y = y or {"scale": score_scale(rows), "format": details.axis_format}
     layers = [*_line_layers(rows, x, y, view + right), *notes]
     if highlight is not None:
         wanted = f"it must be from {x.lowest:g} to {x.highest:g}"

@@ -26,7 +26,6 @@ from ..core.score import ScoreId
 from ..results import estimates_of
 from ..runs.comparison import Difference
 from ..runs.noise import correction_in_words
-from .style import AS_SHARES, IN_PERCENT, NumberFormats
 
 Row = dict[str, Any]
 """A row of the data of a chart: the values of a score by the names of columns."""
@@ -263,9 +262,14 @@ class ChartDetails:
                 check_text(name, text)
 
     @property
-    def formats(self) -> NumberFormats:
-        """Return the formats of numbers: in percent if `percent` is set, otherwise unscaled."""
-        return IN_PERCENT if self.percent else AS_SHARES
+    def axis_format(self) -> str:
+        """The format of scores in Vega, in percent if `percent` is set."""
+        return "%" if self.percent else "f"
+
+    @property
+    def text_format(self) -> str:
+        """The format of scores in Python."""
+        return ".2%" if self.percent else ".4f"
 
     def caption_of(self, rows: Iterable[Row], mark: str, *more: str) -> str:
         """Return the option `caption`. If it is None, return sentences on limits and samples.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import Any
 
 import altair as alt
 
@@ -22,17 +22,6 @@ COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#00
 DASHES = ([1, 0], [5, 2], [1.5, 1.5], [6, 1.5, 1.5, 1.5], [9, 3])
 SHAPES = ("circle", "square", "triangle-up", "diamond", "triangle-down", "cross")
 
-
-class NumberFormats(NamedTuple):
-    """Hold the Vega formats of scores and differences, and the Python format of both (`text`)."""
-
-    score: str
-    difference: str
-    text: str
-
-
-AS_SHARES = NumberFormats("f", "+f", ".4f")
-IN_PERCENT = NumberFormats("%", "+%", ".2%")
 
 LEGEND_SYMBOL = 13.0  # width of a symbol of a legend, with the space before the name
 _BETWEEN_COLUMNS = 10.0  # space between the columns of a legend

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ..core.estimates import Estimate
 from ..results import estimates_of
@@ -70,19 +69,16 @@ def _chart_of_estimates(estimates: Sequence[Estimate]) -> Callable[..., Figure]:
     with_k = [x for x in estimates if isinstance(x.k, int)]
     if any(x.group is not None for x in estimates):
         return by_group
-    if _has_repeats((x.metric, x.tau) for x in with_k):
+    curves = [(x.metric, x.tau) for x in with_k]
+    if len({*curves}) < len(curves):
         return by_k
-    if _has_repeats(x.k for x in with_k if x.metric == "G-Pass@k"):
+    ks = [x.k for x in with_k if x.metric == "G-Pass@k"]
+    if len({*ks}) < len(ks):
         return by_threshold
     raise ValueError(
         "give several k, such as --k 1 2 4 8, or groups (--groups COLUMN), or the scores of "
         "questions (--return-per-question)."
     )
-
-
-def _has_repeats(values: Iterable[Any]) -> bool:
-    """Return whether a value occurs more than once."""
-    return max(Counter(values).values(), default=0) > 1
 
 
 def chart_of_comparison(compared: Compared, inputs: Sequence[RunInput]) -> Figure:

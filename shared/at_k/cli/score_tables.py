@@ -123,7 +123,7 @@ class ScoresView(View):
         """Return a row for each key and group. Raises ValueError for scores of single questions."""
         if "per_question" in self.scores:
             raise ValueError("CSV has no scores of single questions: use --format json.")
-        return _table_of_records(self._rows)
+        return records_of(estimates_of(self.scores))
 
     def _scale(self, stated: Iterable[Row]) -> Scale:
         """Return the scale for the metrics of these rows that suits the numbers of all rows."""
@@ -313,12 +313,7 @@ def nouns_of(metrics: Iterable[str]) -> tuple[str, str]:
 
 def records_of(estimates: Iterable[Estimate]) -> Cells:
     """Return a table with a row for each estimate, with full precision, for CSV."""
-    return _table_of_records(map(_row_of, estimates))
-
-
-def _table_of_records(rows: Iterable[Row]) -> Cells:
-    """Return a table with a row for each of `rows`, with full precision."""
-    return make_table({"group": "group", "key": "key"} | _HEADINGS, rows)
+    return make_table({"group": "group", "key": "key"} | _HEADINGS, map(_row_of, estimates))
 
 
 def _row_of(x: Estimate) -> dict[str, Any]:
