@@ -67,10 +67,7 @@ class Figure(alt.FacetChart):
             fp.write(text)
 
     def to_dict(self, *args: Any, **options: Any) -> dict[str, Any]:
-        """Return the Vega-Lite specification, with spaces in place of unprintable characters.
-
-        SVG does not allow control characters, and some of them make vl-convert end the process.
-        """
+        """Return the Vega-Lite specification with spaces for control characters, as in SVG."""
         return _with_printable_text(super().to_dict(*args, **options))
 
     def svg(self) -> str:

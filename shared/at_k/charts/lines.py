@@ -113,9 +113,8 @@ def figure_of_lines(
 ) -> Figure:
     """Return a figure with a panel for each value of `panel`, in which each series is a line.
 
-    `rows` have the columns panel, series, key, score and x. `sentences` are further ones of the
-    caption. A dashed line marks the value `highlight` of x, if given. `y` are keyword arguments of
-    `vertical_channel`; the default suits scores. `notes` are layers in front of the lines.
+    `sentences` are further ones of the caption. A dashed line marks `highlight`. `y` are arguments
+    of `vertical_channel`; the default suits scores. `notes` are layers in front of the lines.
     """
     caption = details.caption_of(rows, "Bands", *sentences)
     right = max(_MARKER, text_width(f"{x.highest:g}") / 2)
@@ -140,8 +139,7 @@ def figure_of_lines(
 def _choose_markers(rows: Sequence[Row], x: LineAxis) -> None:
     """Set "marker" in each row to whether the point has a marker; rows with False keep it.
 
-    A line of more than MOST_LABELED points has markers at the last point, and at the ticks of a
-    logarithmic axis or at every n-th point of another axis.
+    A line of many points has them at the last one, and at log ticks or at every n-th point.
     """
     lines: dict[tuple[str, str], list[Row]] = {}
     for row in rows:

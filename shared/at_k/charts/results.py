@@ -165,10 +165,8 @@ def shown_names(
 ) -> list[str]:
     """Return the names of the scores that a chart shows: those requested, or all of every run.
 
-    `by_run` has the names of the scores by run. "G-Pass@k" stands for all names that begin with
-    "G-Pass@k_". Messages call the scores `what`, and `requested` the `parameter`; `remedy` says how
-    a run gets such scores. A ValueError is raised if no name is in all runs, a requested one is
-    not, or there are more than `most`.
+    Each has to be in all runs, and there may be `most` names. Messages call the scores `what`, and
+    `requested` the `parameter`; `remedy` says how a run gets such scores.
     """
     for run, names in by_run.items():
         if not names:

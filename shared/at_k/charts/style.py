@@ -32,10 +32,8 @@ _EM = dict.fromkeys(" !'(),-./:;I[\\]`fijlrt|", 0.28) | dict.fromkeys("%@MWmw", 
 
 
 def text_width(text: str) -> float:
-    """Return the approximate width of a line of text in points. Vega offers no such function.
-
-    East Asian characters, from U+2E80 on, are as wide as they are high.
-    """
+    """Return the approximate width of a line of text in points. Vega offers no such function."""
+    # East Asian characters, from U+2E80 on, are as wide as they are high.
     return TEXT * sum(
         1.0 if x >= "\u2e80" else _EM.get(x, 0.7 if x.isupper() else 0.54) for x in text
     )
@@ -67,10 +65,7 @@ def inline_data(rows: Sequence[dict[str, Any]]) -> alt.InlineData:
 
 
 def series_channels(names: Sequence[str], room: float) -> dict[str, Any]:
-    """Return the color, stroke, dash pattern and marker shape of each series as channels by name.
-
-    If there are several, a legend above the panels shows them, at most `room` points wide.
-    """
+    """Return the looks of series as channels by name. The legend is up to `room` points wide."""
     legend: alt.Legend | None = None
     if len(names) > 1:
         widest = max(text_width(line) for name in names for line in name.split("\n"))

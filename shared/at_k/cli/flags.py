@@ -193,10 +193,7 @@ def _add_output_flags(command: argparse.ArgumentParser, formats: Sequence[str]) 
 
 
 def _column_options(role: str, text: str) -> dict[str, Any]:
-    """Return the options of `add_argument` for the column (or columns) of a role.
-
-    The help is `text` with the usual names of the column, if any.
-    """
+    """Return the options of `add_argument` for a role: its help has the usual names of columns."""
     # Names such as problem_idx are left out, because they are variants of names such as problem.
     names = COLUMN_NAMES.get(role) or ()
     listed = ", ".join(x for x in names if not re.search("_(idx|index|number|num|no)$", x))

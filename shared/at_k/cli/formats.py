@@ -78,10 +78,7 @@ class View(abc.ABC):
         return ""
 
     def printed(self, output_format: str) -> str:
-        """Return the output in one of FORMATS_OF_OUTPUT.
-
-        For JSON, this prints the sentences of `input` to standard error; for CSV all sentences.
-        """
+        """Return the output in a format. JSON and CSV print sentences to standard error."""
         if output_format == "json":
             print(printable("\n".join(self.input)), file=sys.stderr)
             return json.dumps(self.data(), indent=2)
@@ -150,11 +147,10 @@ def make_table(
     texts: Mapping[str, Callable[[Any], str]] = {},
     missing: str = "",
 ) -> Cells:
-    """Return a table with a row of headings, and a row of cells for each mapping in `rows`.
+    """Return a table with a heading for each of `columns`, and a row of cells for each of `rows`.
 
-    `columns` maps keys of the rows to headings. Columns that all rows lack are left out. `text`
-    returns the text of a value, and `texts` has other functions by the key of their column.
-    `missing` stands for None, and for a value that its row lacks.
+    Columns that all rows lack are left out. `text` returns the text of a value, and `texts` has
+    other functions by column. `missing` stands for None, and for a value that its row lacks.
     """
     rows = list(rows)
     known = {name for row in rows for name in row}
@@ -245,11 +241,9 @@ def _latex_table(table: Cells, label: str, caption: str) -> str:
 
 
 def _latex_cell(text: str) -> str:
-    """Return a cell in LaTeX, with braces before a bracket or an asterisk at its start.
-
-    LaTeX would take these for arguments of the command that ends the row above.
-    """
+    """Return a cell in LaTeX."""
     text = _latex_text(text)
+    # LaTeX would take a bracket or an asterisk for an argument of the end of the row above.
     return f"{{}}{text}" if text.startswith(("[", "*")) else text
 
 

@@ -130,10 +130,7 @@ def _read_files(
 def _error_of_later(
     error: SelectionError, reading: Mapping[str, Any], number: int
 ) -> SelectionError:
-    """Return an error about a run after the first of `number`, with what helps there.
-
-    For the second of two runs, these are flags that end in -b.
-    """
+    """Return an error about a run after the first of `number`, with what helps there."""
     if number > 2:
         remedy = " If other files have other columns, at_k.leaderboard takes runs of at_k.read."
         return type(error)([*error.args, remedy], error.ways)

@@ -246,10 +246,7 @@ def _interval_by_sampling(score: Estimate, options: Mapping[str, Any]) -> list[I
 def _noise_of_leading_score(
     scores: Result, checked: Checked, options: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """Return {key: entry of `noise`} of the leading score, or {} if that is not known, or 0.
-
-    `options` are those of the metric, with defaults.
-    """
+    """Return {key: entry of `noise`} of the leading score, or {} if that is not known, or 0."""
     leading, outcomes = _leading_score(scores), checked.outcomes
     if leading is None or not _shows_noise(leading, outcomes, options["clusters"]):
         return {}

@@ -238,10 +238,7 @@ class ScoresView(View):
         return f"On {self.scope.in_words()}, {enumerated(clauses)}."
 
     def _stated_rows(self) -> list[Row]:
-        """Return the rows that the sentence states: all but a biased cons@k.
-
-        There are none if they are too many, or if one has no limits.
-        """
+        """Return the rows that the sentence states; none if many, or if one has no limits."""
         rows = [row for key, row in self._overall.items() if key not in self._biased]
         if self.options.get("interval") not in (None, "posterior"):
             # The limits are those of avg@N here, not of the posterior.
@@ -261,10 +258,7 @@ class ScoresView(View):
         return f"{name} is {scale.with_unit(value)} ({limits})"
 
     def published(self) -> tuple[float, list[str]]:
-        """Return the only score of all questions, and phrases that describe it.
-
-        Raises ValueError if there are several scores.
-        """
+        """Return the score of all questions and phrases on it; ValueError if there are several."""
         row, *others = self._overall.values()
         if others:
             raise ValueError(

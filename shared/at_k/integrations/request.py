@@ -26,11 +26,8 @@ REQUESTED = ("pass@k", "pass^k")
 class ScoreRequest:
     """The requested scores, each at one or more k, and their intervals.
 
-    Args:
-        k: one or more k. It becomes a tuple.
-        scores: one or more names, such as "pass@k", "G-Pass@k" or "max@k". They become a tuple.
-        interval: the interval, as in the metric `gpassk`.
-        confidence: the confidence of the limits, or None for scores without limits.
+    `scores` are one or more names, such as "pass@k", "G-Pass@k" or "max@k". They and k become
+    tuples. With the confidence None, there are no limits.
     """
 
     k: Any = 1
@@ -67,15 +64,9 @@ class ScoreRequest:
     ) -> tuple[dict[str, float], dict[str, float]]:
         """Return the scores, and sentences about scores or limits that cannot be computed.
 
-        Args:
-            outcomes: the outcomes of M questions, each with one or more samples.
-            ids: (M,) the names of the questions in sentences.
-            groups, clusters: (M,) labels of the questions, or None.
-
-        Returns:
-            Two dicts. The first has the scores, standard errors and limits by their names, in which
-            requested scores that cannot be computed are NaN. The second maps each sentence to the
-            number of questions that it is about, or to NaN.
+        The first dict has scores, standard errors and limits by name; requested scores that cannot
+        be computed are NaN. The second has the number of questions of each sentence, or NaN. The M
+        questions have one or more samples each; `ids` are their names in sentences.
         """
         values: dict[str, float] = {}
         problems: dict[str, float] = {}
@@ -130,8 +121,7 @@ class ScoreRequest:
 def _problem(error: ValueError, k: int, n: Sequence[int], ids: Sequence[Any]) -> tuple[str, float]:
     """Return a sentence for an error of the scores at k, and how many questions it is about.
 
-    n and ids, (M,), are the numbers of samples and the names of the questions. If some have fewer
-    than k samples, the sentence names one of them. Otherwise it is the message, and the number NaN.
+    The sentence names a question with fewer than k of its n samples, or is the message itself.
     """
     if max(n) == 1 < k:
         return f"questions with one scored sample each: no scores at k = {k}", float(len(n))
