@@ -67,28 +67,26 @@ def publish(organization: str, version: str, is_dry_run: bool = False) -> list[s
     """
     api, sentences = HfApi(), []
     names = sorted(path.parent.name for path in METRICS.glob("*/requirements.txt"))
+    tag = None if ".dev" in version else f"v{version}"
     with tempfile.TemporaryDirectory() as folder:
+        changes = {}
         for name in names:
             bundle(name, Path(folder) / name)
-        spaces = {f"{organization}/{name}": Path(folder) / name for name in names}
-        changes = {space: _changes(api, space, files) for space, files in spaces.items()}
-        tag = None if ".dev" in version else f"v{version}"
-        for space, change in changes.items():  # before anything is sent
-            if tag in _tags(api, space, change) and (change.sent or change.removed):
-                raise ValueError(
-                    f"{space} has the tag {tag} with other files: raise __version__ in "
-                    f"shared/at_k/__init__.py."
-                )
-        for space, files in spaces.items():
+            changes[name] = _changes(api, f"{organization}/{name}", Path(folder) / name)
+            if tag is not None:
+                _refuse_tagged(api, f"{organization}/{name}", changes[name], tag)
+        for name, change in changes.items():  # Nothing is sent before all have been compared.
+            space = f"{organization}/{name}"
             if not is_dry_run:
-                _send(api, space, files, changes[space], version)
+                _send(api, space, Path(folder) / name, change, version)
                 if tag is not None:
                     api.create_tag(space, tag=tag, repo_type="space", exist_ok=True)
-            sentences.append(f"{space} {changes[space]}.")
+            sentences.append(f"{space} {change}.")
     return sentences
 
 
 def _changes(api: HfApi, space: str, folder: Path) -> Changes:
+    """Return what differs between a folder and a Space, which may not exist yet."""
     local = {
         path.relative_to(folder).as_posix(): path.read_bytes()
         for path in folder.rglob("*")
@@ -113,13 +111,19 @@ def _is_equal(content: bytes, file: RepoFile | None) -> bool:
     return file.blob_id == hashlib.sha1(blob, usedforsecurity=False).hexdigest()
 
 
-def _tags(api: HfApi, space: str, changes: Changes) -> set[str]:
-    if changes.is_new:
-        return set()
-    return {ref.name for ref in api.list_repo_refs(space, repo_type="space").tags}
+def _refuse_tagged(api: HfApi, space: str, changes: Changes, tag: str) -> None:
+    """Raise a ValueError if a Space has a tag, and its files differ."""
+    if changes.is_new or not (changes.sent or changes.removed):
+        return
+    if tag in (ref.name for ref in api.list_repo_refs(space, repo_type="space").tags):
+        raise ValueError(
+            f"{space} has the tag {tag} with other files: raise __version__ in "
+            f"shared/at_k/__init__.py."
+        )
 
 
 def _send(api: HfApi, space: str, folder: Path, changes: Changes, version: str) -> None:
+    """Send the files that differ, in one commit, to a Space, which is created if it is new."""
     if changes.is_new:
         api.create_repo(space, repo_type="space", space_sdk="gradio", exist_ok=True)
     operations: list[CommitOperationAdd | CommitOperationDelete] = []
@@ -131,6 +135,7 @@ def _send(api: HfApi, space: str, folder: Path, changes: Changes, version: str) 
 
 
 def _version() -> str:
+    """Return the version of the package in this checkout."""
     text = (ROOT / "shared/at_k/__init__.py").read_text(encoding="utf-8")
     (version,) = re.findall(r'^__version__ = "(.+)"', text, re.MULTILINE)
     return version

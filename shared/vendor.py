@@ -39,7 +39,7 @@ def kernel(core: Path = CORE) -> str:
     if a name has two meanings, or an import cannot be joined.
     """
     sources = {path.stem: path.read_text(encoding="utf-8") for path in sorted(core.glob("*.py"))}
-    trees = {name: ast.parse(source) for name, source in sources.items()}
+    trees = dict(zip(sources, map(ast.parse, sources.values()), strict=True))
     _check_names(trees)
     imported = {name: sorted(_relative_imports(name, tree)) for name, tree in trees.items()}
     imports: set[str] = set()

@@ -47,8 +47,7 @@ def run(
 ) -> str:
     """Return what the code prints in a new process, which cannot import `at_k` if isolated.
 
-    Args:
-        warning: the only one that the process prints, or None if it prints none.
+    It prints only this warning, or none.
     """
     if isolated:
         code = "import sys\nsys.modules['at_k'] = None\n" + code
@@ -253,15 +252,12 @@ def test_a_metric_from_the_package_is_sent_to_a_new_process():
     assert (scores, module) == ({"pass@1": 0.5}, "at_k.metrics.gpassk.gpassk")
 
 
-def test_a_name_that_is_not_a_metric_is_refused_with_the_names_that_are():
+def test_the_package_finds_every_metric_and_refuses_another_name():
+    assert metric_folders() == {folder.name: folder for folder in METRICS}
     with pytest.raises(
         ValueError, match=r"no metric 'gpass'\. Did you mean 'gpassk'\? The metrics are .*gpassk"
     ):
         at_k.load("gpass")
-
-
-def test_the_package_finds_the_folder_of_every_metric():
-    assert metric_folders() == {folder.name: folder for folder in METRICS}
 
 
 # --- The scripts --------------------------------------------------------------------------
@@ -318,13 +314,6 @@ def files_in(folder: Path) -> dict[Path, bytes]:
     return {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
-def test_a_registered_metric_is_the_class_of_the_package(registered):
-    metric = evaluate.load("gpassk")
-    assert type(metric) is type(at_k.load("gpassk"))
-    assert metric.compute(**OUTCOMES) == {"pass@1": 0.5}
-    assert len((registered / "gpassk.py").read_text().splitlines()) == 3
-
-
 def test_registering_on_a_full_disk_leaves_whole_files(registered, monkeypatch):
     (registered / "gpassk.py").write_text("# of an earlier version")
     before = files_in(Path(os.environ["HF_HOME"]))
@@ -340,7 +329,10 @@ def test_registering_on_a_full_disk_leaves_whole_files(registered, monkeypatch):
     monkeypatch.undo()
     assert files_in(Path(os.environ["HF_HOME"])) == before
     register()
-    assert evaluate.load("gpassk").compute(**OUTCOMES) == {"pass@1": 0.5}
+    metric = evaluate.load("gpassk")
+    assert metric.compute(**OUTCOMES) == {"pass@1": 0.5}
+    assert type(metric) is type(at_k.load("gpassk"))
+    assert len((registered / "gpassk.py").read_text().splitlines()) == 3
 
 
 def test_one_process_writes_no_data(tmp_path):

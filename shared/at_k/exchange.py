@@ -79,8 +79,7 @@ _objects: dict[tuple[int, str], list[weakref.ref[Exchange]]] = {}
 def default_experiment() -> str:
     """Return a name that is the same in all processes of this run, and differs between runs.
 
-    It is a hash of environment variables of the launcher. Without a launcher, processes with the
-    same parent are one run.
+    Without a launcher that names the run, processes with the same parent are one run.
     """
     values = [socket.gethostname(), str(os.getppid())]
     for names in _LAUNCHERS:
@@ -94,16 +93,8 @@ class Exchange:
     """Exchange rows for one process of a run, through files that it shares with the others.
 
     The process holds its role, such as process 1, until a computation has succeeded. Another
-    process may take the role afterwards, as workers of a pool do.
-
-    Args:
-        folder: a folder that all processes of this run use, and no other run does.
-        processes: the number of processes.
-        process: the number of this process, from 0.
-        timeout: the seconds to wait for the other processes.
-
-    Raises:
-        ValueError: if another living process has the same role.
+    process may take the role afterwards, as workers of a pool do. A ValueError is raised if another
+    living process has the role. `timeout` is how many seconds to wait for other processes.
     """
 
     def __init__(self, folder: Path, processes: int, process: int, timeout: float):
@@ -145,7 +136,7 @@ class Exchange:
             lock.acquire(timeout=_SECONDS_TO_LOCK)
         except Timeout:
             self._conflict.touch()
-            raise ValueError(self._two_runs_message()) from None
+            raise self._error_of_two_runs() from None
         _roles[self._role] = lock
         # A process that ended while it wrote a file has left it under a name with a hyphen.
         old_files = [*self._folder.glob(f"{self._process}.*-*")]
@@ -173,9 +164,9 @@ class Exchange:
         lock.release()
         return False
 
-    def _two_runs_message(self) -> str:
-        """Return the error message for two processes with the same role."""
-        return (
+    def _error_of_two_runs(self) -> ValueError:
+        """Return the error for two processes with the same role."""
+        return ValueError(
             f"Another process is process {self._process} of the run in {self._folder}: give each "
             f"run an experiment_id of its own, and each process a process_id of its own."
         )
@@ -185,16 +176,9 @@ class Exchange:
     ) -> dict[str, Any] | None:
         """Return the scores for the questions of all processes in process 0, and None in others.
 
-        A process that cannot read its questions still takes part, so that the others learn why
-        there is no result.
-
-        Args:
-            read: returns the questions of this process, as a list of batches.
-            score: returns the scores for the batches of all processes. Process 0 calls it.
-
-        Raises:
-            Exception: the error of `read` or `score` in this process.
-            ValueError: if another process fails, or does not take part; see `receive` and `send`.
+        `read` returns the batches of this process, and `score` the scores for the batches of all. A
+        process that cannot read its questions still takes part, so that the others learn why there
+        is no result. A ValueError is raised if another process fails, or does not take part.
         """
         batches: list[Samples] = []
         problem = None
@@ -229,12 +213,8 @@ class Exchange:
     def receive(self) -> list[memoryview]:
         """Ask processes 1, 2, .. for their rows, and return an Arrow stream for each of them.
 
-        The stream of a process without rows is empty. Call `report` afterwards, also after an
-        error.
-
-        Raises:
-            ValueError: if a process does not send its rows in time, could not read its input,
-                computes with another metric object, or belongs to another run.
+        The stream of a process without rows is empty. A ValueError is raised if a process does not
+        send its rows in time. Call `report` afterwards, also after an error.
         """
         self._take_role()
         request = uuid.uuid4().hex
@@ -258,7 +238,7 @@ class Exchange:
                 f"{self._processes} within {self._timeout:g} seconds. {_SAME_RUN}"
             )
         if self._conflict.exists():
-            raise ValueError(self._two_runs_message())
+            raise self._error_of_two_runs()
         return [rows[process] for process in sorted(rows)]
 
     def _check_sender(self, process: int, sent: dict[str, Any]) -> None:
@@ -277,9 +257,8 @@ class Exchange:
         """Write the error of process 0, or None for success, to `result`; wait until it is read."""
         if self._received is None:
             return
-        problem = None if error is None else str(error) or type(error).__name__
         request = _content(self._request).decode()
-        result = {"request": request, "keys": self._received, "error": problem}
+        result = {"request": request, "keys": self._received, "error": _in_words(error)}
         write_whole(self._result, json.dumps(result).encode())
         # Each process removes its rows when it has read the result.
         for _ in _poll_for(_SECONDS_TO_READ):
@@ -300,18 +279,12 @@ class Exchange:
     ) -> None:
         """Send rows to process 0 when it asks for them, and wait until it has computed.
 
-        Args:
-            write_rows: writes the rows to a file; None if there are no rows.
-            error: the error because of which this process has no rows, or None.
-
-        Raises:
-            ValueError: if process 0 does not ask for rows in time, or ends. If `error` is None,
-                also if process 0 fails.
+        `write_rows` writes them to a file; None if there are none, perhaps because of an `error`. A
+        ValueError is raised if process 0 does not ask in time, ends, or fails without our error.
         """
         self._take_role()
         path, key, answered = self._file(self._process, "rows"), uuid.uuid4().hex, ""
-        problem = None if error is None else str(error) or type(error).__name__
-        sent = {"key": key, "number": self._number, "error": problem}
+        sent = {"key": key, "number": self._number, "error": _in_words(error)}
         started = time.monotonic()
         try:
             for _ in _poll_for(math.inf):
@@ -320,12 +293,7 @@ class Exchange:
                     break
                 request = _content(self._request).decode()
                 if not request or not self._lives(0):  # It may be left from a run that was killed.
-                    if time.monotonic() - started > self._timeout:
-                        raise ValueError(
-                            f"Process 0 did not compute with the rows of process {self._process} "
-                            f"within {self._timeout:g} seconds: it has ended, was killed, or "
-                            f"belongs to another run. {_SAME_RUN}"
-                        )
+                    self._check_wait_for_process_0(started)
                     continue
                 started = time.monotonic()  # Process 0 lives and computes, for as long as it takes.
                 # There may be several requests, as process 0 may fail. A request with a result was
@@ -338,6 +306,20 @@ class Exchange:
             path.unlink(missing_ok=True)
         if result["error"] is not None and error is None:
             raise ValueError(f"Process 0 could not compute: {result['error']}")
+
+    def _check_wait_for_process_0(self, started: float) -> None:
+        """Raise a ValueError if this process has waited for too long since a time."""
+        if time.monotonic() - started > self._timeout:
+            raise ValueError(
+                f"Process 0 did not compute with the rows of process {self._process} within "
+                f"{self._timeout:g} seconds: it has ended, was killed, or belongs to another run. "
+                f"{_SAME_RUN}"
+            )
+
+
+def _in_words(error: BaseException | None) -> str | None:
+    """Return the message of an error, or the name of its type; None for None."""
+    return None if error is None else str(error) or type(error).__name__
 
 
 # --- Files --------------------------------------------------------------------------------

@@ -83,14 +83,12 @@ def _parse_estimates(scores: Mapping[str, Any]) -> Iterator[Estimate]:
     """Yield an estimate for each score, parsed from the keys of a dict of scores."""
     suffixes = (*Interval._fields, "band_lo", "band_hi")
     statistics = {f"{key}_{suffix}" for key in scores for suffix in suffixes}
-    for key, value in scores.items():
-        if key in statistics or key in ("per_question", "checker"):
-            continue
+    others = statistics | {"per_question", "checker"}
+    for key in (key for key in scores if key not in others):
         group, slash, name = key.rpartition("/")
-        statistics_of_key = [scores.get(f"{key}_{field}") for field in Interval._fields]
-        has_interval = any(statistic is not None for statistic in statistics_of_key)
-        interval = Interval(*statistics_of_key) if has_interval else None
+        numbers = [scores.get(f"{key}_{field}") for field in Interval._fields]
+        interval = Interval(*numbers) if numbers.count(None) < len(numbers) else None
         band = None
         if f"{key}_band_lo" in scores:
             band = scores[f"{key}_band_lo"], scores[f"{key}_band_hi"]
-        yield Estimate(*read_score(name), group if slash else None, value, interval, band)
+        yield Estimate(*read_score(name), group if slash else None, scores[key], interval, band)

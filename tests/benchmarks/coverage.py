@@ -36,13 +36,10 @@ Settings = Sequence[tuple[Any, int, int, dict[str, Any]]]
 
 
 class Grid(NamedTuple):
-    """A study with its settings, and how its table is printed.
+    """A study with its settings: the truth, M, n and further columns of the cells of each.
 
-    Args:
-        study: see `studies`.
-        settings: the truth, M, n and further columns of cells of each setting.
-        rows: a table for each of these names of columns of cells.
-        runs: number of runs of each setting, relative to those of the whole program.
+    A table is printed for each of `rows`, which are names of columns of cells. `runs` is the number
+    of runs of each setting, relative to those of the whole program.
     """
 
     study: Callable[[Any, int, int, int, np.random.Generator], Results]

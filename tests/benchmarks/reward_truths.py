@@ -20,12 +20,7 @@ Draw = Callable[[np.random.Generator, int], np.ndarray]
 
 
 class Categories:
-    """Questions with a distribution over categories each.
-
-    Args:
-        draw: draws (M, C) probabilities.
-        levels: (C,) rewards of the categories, ascending.
-    """
+    """Questions with a distribution over C categories each, whose rewards are the `levels`."""
 
     real = False
 
@@ -45,10 +40,8 @@ class Categories:
 class RealRewards:
     """Questions with real rewards, whose distributions have one parameter.
 
-    Args:
-        draw: draws (M,) parameters.
-        quantile: of a parameter and of an array of probabilities.
-        grid: parameters for which true scores are computed; between them, they are linear.
+    `quantile` is a function of a parameter and of probabilities. True scores are computed for the
+    parameters in `grid`; between them, they are linear.
     """
 
     real = True

@@ -41,14 +41,7 @@ Run = Callable[[], object]
 
 
 class Row(NamedTuple):
-    """One line of the table.
-
-    Attributes:
-        what: what is timed.
-        peer: what it is divided by.
-        ratio: our time over the time of the peer.
-        limit: the largest ratio that is acceptable, or None.
-    """
+    """A line of the table: the ratio of our time to that of a peer, and the largest acceptable."""
 
     what: str
     peer: str
@@ -131,14 +124,6 @@ def count_equal(predictions: pa.Array, references: pa.Array) -> np.ndarray:
     return np.add.reduceat(correct.to_numpy(zero_copy_only=False), predictions.offsets[:-1])
 
 
-def convert_and_count_equal(predictions: list[list[str]], references: list[str]) -> np.ndarray:
-    return count_equal(pa.array(predictions), pa.array(references))
-
-
-def compute_columns(compute: Callable[..., object], rows: datasets.Dataset) -> object:
-    return compute(predictions=rows["p"], references=rows["r"])
-
-
 def check_for_a_millisecond(prediction: str, reference: str) -> bool:
     """A checker that takes 1 ms, whatever else the machine does."""
     end = time.perf_counter() + 1e-3
@@ -169,9 +154,9 @@ def texts() -> Iterator[Row]:
         rows = datasets.Dataset(pa.table({"p": column, "r": keys}), fingerprint="rows")
         lists, in_lists, in_arrow, in_dataset, peer = fastest(
             partial(compute, predictions=predictions, references=references),
-            partial(convert_and_count_equal, predictions, references),
+            lambda: count_equal(pa.array(predictions), pa.array(references)),  # noqa: B023
             partial(compute, predictions=column, references=keys),
-            partial(compute_columns, compute, rows),
+            lambda: compute(predictions=rows["p"], references=rows["r"]),  # noqa: B023
             partial(count_equal, column, keys),
             rounds=3,
         )

@@ -28,14 +28,10 @@ POPULATION = 200_000  # questions that stand for a distribution
 
 
 class Result(NamedTuple):
-    """How B runs ended.
+    """How B runs ended, for one interval and one score, such as pass@4.
 
-    Attributes:
-        interval: the column of the table.
-        key: of the score, such as pass@4.
-        covers: (B,) whether the limits contain the true score; NaN without limits.
-        width: (B,) of the limits.
-        error: (B,) the score less the true score.
+    `covers` is whether the limits contain the true score (NaN without limits), `width` is that of
+    the limits, and `error` the score less the true score, (B,) each.
     """
 
     interval: str
@@ -77,11 +73,8 @@ def metric(name: str) -> Any:
 def limits_of_runs(name: str, predictions: Any, runs: int, **options: Any) -> dict[str, np.ndarray]:
     """Return the score and the limits of each key of a metric for each of B runs, (3, B).
 
-    Args:
-        name: of the metric.
-        predictions: of B M questions, one run after the other: lists, or a dict of counts.
-        runs: B, the groups of one compute.
-        options: of `compute`.
+    `predictions` are those of one run after the other: lists, or a dict of counts. The runs are the
+    groups of one compute.
     """
     is_counts = isinstance(predictions, dict)
     questions = len(next(iter(predictions.values())) if is_counts else predictions) // runs
@@ -128,11 +121,8 @@ def ks_up_to(n: int) -> list[int]:
 class Design(NamedTuple):
     """What a study of correct and incorrect samples computes for n samples.
 
-    Args:
-        options: of `compute`, given n.
-        intervals: their names.
-        metric: its name.
-        sizes: the largest number of samples of a question, as a multiple of n.
+    `options` returns those of `compute`, given n. `sizes` is the largest number of samples of a
+    question, as a multiple of n.
     """
 
     options: Callable[[int], dict[str, Any]]
@@ -172,11 +162,8 @@ class TrueScores:
     """The true scores of questions with known success rates.
 
     The true score is the mean estimate from n samples: an unbiased estimate has the same mean for
-    each n, and Geom@k and cons@k have no other definition.
-
-    Attributes:
-        estimates: (n + 1,) of each score that is a mean over questions.
-        keys: the distinct scores, without those with k = 1 that are pass@1 or always 0.
+    each n, and Geom@k and cons@k have no other definition. `keys` are the distinct scores, without
+    those with k = 1 that are pass@1 or always 0.
     """
 
     def __init__(self, design: Design, n: int):
@@ -266,11 +253,7 @@ def practice_limits(
     """Return limits in common use: Student's t, Wilson's for M outcomes, and a bootstrap.
 
     With clusters, the sums over clusters have the variance that Student's t and the bootstrap use.
-
-    Args:
-        values: (B, M) scores of questions.
-        clusters: (M,) of the questions, 0, 1, ..
-        rng: of the bootstrap.
+    `values` are (B, M) scores of questions, and `clusters` (M,) numbers 0, 1, ..
     """
     questions, number = len(clusters), clusters[-1] + 1
     in_cluster = (clusters[:, None] == np.arange(number)).astype(float)
@@ -376,13 +359,9 @@ def study_votes(
 class Labelling(NamedTuple):
     """A run that a checker grades, and a person labels in part.
 
-    Args:
-        truth: of the success rates.
-        choice: of the labelled samples: "at random", "by verdict" or "whole questions".
-        labels: number of labelled samples, at most.
-        rates: true-positive and false-positive rate of the checker.
-        fooled: if not 0, the share of questions whose incorrect samples are all accepted, while
-            none of the others is.
+    Samples to label are chosen "at random", "by verdict" or as "whole questions". `rates` are the
+    true-positive and false-positive rate of the checker. `fooled`, if not 0, is the share of
+    questions whose incorrect samples are all accepted, while none of the others is.
     """
 
     truth: Truth
@@ -395,13 +374,7 @@ class Labelling(NamedTuple):
 def graded(
     correct: np.ndarray, labelling: Labelling, rng: np.random.Generator
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return (M, n) results of the checker, and labels: 0, 1 or None.
-
-    Args:
-        correct: (M, n) whether samples are correct.
-        labelling: how they are checked and labelled.
-        rng: of both.
-    """
+    """Return (M, n) results of the checker, and labels: 0, 1 or None."""
     accepted = rng.random(correct.shape) < np.where(correct, *labelling.rates)
     if labelling.fooled:
         accepted = np.where(correct, accepted, rng.random((len(correct), 1)) < labelling.fooled)
@@ -508,14 +481,7 @@ def study_looks(
     """Yield how often limits are wrong at no look, while samples or questions grow.
 
     Samples of the same 20 questions grow from 4 to n. Other questions, with 4 samples of each, grow
-    from 15 to the number of questions.
-
-    Args:
-        looks: the distribution of success rates, "sampling" or "questions", and how many looks.
-        questions: the largest number of them.
-        n: the largest number of samples of the same questions.
-        runs: number of runs.
-        rng: of the samples.
+    from 15 to the number of questions. `looks` has the truth, the interval, and how many looks.
     """
     truth, interval, number = looks
     is_sampling = interval == "sampling"

@@ -108,21 +108,14 @@ BEYOND_N: dict[str, Truth] = {
 
 
 class Clustered(NamedTuple):
-    """Questions in clusters.
-
-    Args:
-        truth: draws the success rates of the questions, one cluster after the other.
-        sizes: number of questions of each cluster.
-    """
+    """Questions in clusters of these sizes. The truth draws one cluster after the other."""
 
     truth: Truth
     sizes: Sequence[int]
 
 
 def beta_clusters(sizes: Sequence[int], alike: float) -> Clustered:
-    """Return clusters whose mean rates are Beta(1, 2). The rates of one are closer for large
-    `alike`.
-    """
+    """Return clusters whose mean rates are Beta(1, 2); those of one are close for large `alike`."""
 
     def draw(rng: np.random.Generator, size: tuple[int, int]) -> np.ndarray:
         clusters = [*sizes] * -(-size[1] // sum(sizes))
@@ -154,9 +147,7 @@ def answers(
 ) -> Truth:
     """Return a distribution of the probabilities of answers, (B, M, A), the first one correct.
 
-    Args:
-        correct: draws the probability of the correct answer.
-        others: relative shares of the others, the same for all questions.
+    `correct` draws its probability. The others have the same relative shares for all questions.
     """
     rest = np.array(others) / np.sum(others)
 

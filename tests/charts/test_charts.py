@@ -11,6 +11,7 @@ from typing import Any
 
 import at_k
 import numpy as np
+import pandas as pd
 import pytest
 from at_k import charts
 from at_k.charts.style import COLORS
@@ -56,6 +57,9 @@ def test_scores_against_k_are_those_of_the_result(result):
     assert scores_by_key(rows) == {key: result[key] for key in keys}
     for limit in ("lo", "hi"):
         assert scores_by_key(rows, limit) == {key: result[f"{key}_{limit}"] for key in keys}
+    # A band has a gap where a score has no limits.
+    votes = {"vote@1": 0.1, "vote@2": 0.2, "vote@4": 0.3, "vote@1_lo": 0, "vote@1_hi": 0.2}
+    assert [("lo" in row) for row in rows_of(charts.by_k(votes))] == [True, False, False]
 
 
 def test_all_metrics_with_several_k_are_shown_by_default(result):
@@ -172,6 +176,8 @@ def test_questions_are_ordered_from_the_hardest_to_the_easiest(result):
     assert [row["score"] for row in rows] == sorted(result["per_question"]["pass@1"])
     for row in rows:
         assert row["score"] == result["per_question"]["pass@1"][row["question"]]
+    items = charts.by_question({"per_question": {"score_agg": [0.5, 0.2]}}, noun="item")
+    assert "items, from the lowest to the highest" in json.dumps(items.to_dict(validate=False))
 
 
 def test_groups_have_the_scores_of_the_result(result):
@@ -203,12 +209,6 @@ def test_the_forest_has_the_scores_ranks_and_letters_of_the_leaderboard():
         "apart. 12 questions, 9 samples each, checked with numeric."
     )
     assert {row["key"] for row in rows_of(charts.forest(board, "pass@4"))} == {"pass@4"}
-
-
-def test_a_band_has_a_gap_where_a_score_has_no_limits():
-    result = {"vote@1": 0.1, "vote@2": 0.2, "vote@4": 0.3, "vote@1_lo": 0, "vote@1_hi": 0.2}
-    rows = rows_of(charts.by_k(result))
-    assert [("lo" in row) for row in rows] == [True, False, False]
 
 
 def test_the_caption_names_n_the_checker_the_confidence_and_what_the_band_answers(result):
@@ -273,6 +273,11 @@ NO_METRIC_IN_COMMON = {"a": RISING, "b": {"max@1": 0, "max@2": 0}}
         ("by_group", NINE, {}, "9 scores are too many"),
         ("forest", {"pass@1": 0.5}, {}, "This is not a leaderboard"),
         ("difference", {"pass@1": 0.5}, {}, "The comparison is not at several k"),
+        ("difference", pd.DataFrame(), {}, "comparison is DataFrame: give the dict that at_k.comp"),
+        ("by_k", RISING, {"percent": "yes"}, "percent is 'yes'"),
+        ("by_question", {"per_question": {"a": []}}, {}, "per_question has no scores under a"),
+        ("by_parameter", {"0.2": RISING}, {"parameter": "T"}, "values of T are numbers"),
+        ("by_k", RISING, {"with": 3}, "A chart has no option 'with'. Did you mean 'width'"),
     ],
 )
 def test_results_that_a_chart_cannot_show_are_refused(chart, results, options, message):
@@ -331,14 +336,8 @@ def test_scores_against_a_parameter(result):
     assert [(row["x"], row["score"]) for row in rows] == [(0.2, 0.3), (0.6, 0.5), (1.0, 0.4)]
     chart = charts.by_parameter({"a": sweep, "b": sweep}, "pass@1", parameter="temperature")
     assert {row["series"] for row in rows_of(chart)} == {"a", "b"}
-    with pytest.raises(ValueError, match="results has 1 values of step: a line needs two"):
+    with pytest.raises(ValueError, match="results has too few values of step: a line needs two"):
         charts.by_parameter({1: result}, "pass@1", parameter="step")
-
-
-def test_items_are_ordered_by_their_score():
-    result = {"per_question": {"score_agg": [0.5, 0.2]}}
-    spec = json.dumps(charts.by_question(result, noun="item").to_dict(validate=False))
-    assert "items, from the lowest to the highest" in spec
 
 
 def test_panels_are_in_the_order_of_the_request():
@@ -374,6 +373,9 @@ def files(chart, tmp_path_factory):
 def test_files_have_their_formats(chart, files, tmp_path):
     starts = {".svg": b"<svg", ".pdf": b"%PDF", ".png": b"\x89PNG", ".html": b"<!DOCTYPE html>"}
     assert all(files[suffix].startswith(start) for suffix, start in starts.items())
+    for name, format in (("chart", None), ("chart.svg", "jpg")):
+        with pytest.raises(ValueError, match=r"format has '.*', which is none of svg, pdf, png"):
+            chart.save(tmp_path / name, format)
     with pytest.raises(TypeError, match="A chart saved as svg has no option ppi"):
         chart.save(tmp_path / "chart.svg", ppi=100)
 

@@ -77,42 +77,34 @@ def test_markdown_and_latex_have_percentages_with_one_decimal(capsys, file):
     ]
 
 
-def test_special_characters_are_escaped(capsys, tmp_path):
-    rows = [{"outcomes": [1, 0], "group": "a|b_%$#&{}~\\"}]
-    file = write_json_lines(tmp_path / "s.jsonl", rows)
-    flags = ("--k", 1, "--include", "pass@k", "--format")
-    assert "| a\\|b\\_%$#&amp;{}~\\\\ |" in output_of(capsys, "gpassk", file, *flags, "markdown")
-    latex = output_of(capsys, "gpassk", file, *flags, "latex")
-    assert r"a\textbar{}b\_\%\$\#\&\{\}\textasciitilde{}\textbackslash{} & 50.0 \\" in latex
-
-
 FORMULAS = ["=1+1", "+SUM(A1)", "-2+3", "@SUM(1)", " =1", "\t=2", "\uff1d1", "=HYPERLINK(1)"]
+MARKUP = ["<script>alert(1)</script>", "![](http://x)", "`a` *b* _c_ ~~d~~", "&lt;"]
+NO_MARKUP = ["&lt;script&gt;ale..1)&lt;/script&gt;", "!\\[\\](http://x)", "&amp;lt;"]
+NO_MARKUP += ["\\`a\\` \\*b\\* \\_c\\_ \\~~d\\~~"]
+SPECIAL = "a|b_%$#&{}~\\"
+IN_LATEX = r"a\textbar{}b\_\%\$\#\&\{\}\textasciitilde{}\textbackslash{} & 50.0 \\"
 
 
-def test_no_name_is_a_formula_of_a_spreadsheet(capsys, tmp_path):
-    names = [*FORMULAS, "-3", "1e5", "a=1", "-inf"]
-    rows = [{"outcomes": [1, 0], "group": name} for name in names]
-    file = write_json_lines(tmp_path / "s.jsonl", rows)
-    flags = ("--k", 1, "--include", "pass@k", "--groups", "group", "--format", "csv")
-    groups = [row["group"] for row in records_of(output_of(capsys, "gpassk", file, *flags))]
-    assert {name for name in groups if name.startswith("'")} == {f"'{name}" for name in FORMULAS}
-    assert {"-3", "1e5", "a=1", "-inf"} <= set(groups)
-
-
-def test_markdown_has_no_markup_of_names(capsys, tmp_path):
-    names = ["<script>alert(1)</script>", "![](http://x)", "`a` *b* _c_ ~~d~~", "&lt;"]
+@pytest.mark.parametrize(
+    ("output_format", "names", "cells"),
+    [
+        ("markdown", MARKUP, NO_MARKUP),
+        ("markdown", [SPECIAL], ["| a\\|b\\_%$#&amp;{}~\\\\ |"]),
+        ("latex", [SPECIAL], [IN_LATEX]),
+        ("csv", [*FORMULAS, "-3", "1e5", "a=1", "-inf"], []),
+    ],
+)
+def test_names_are_no_formulas_and_no_markup(capsys, tmp_path, output_format, names, cells):
     rows = [{"outcomes": [1, 0], "group": name} for name in names]
     file = write_json_lines(tmp_path / "<b>s.jsonl", rows)
-    flags = ("--k", 1, "--include", "pass@k", "--groups", "group", "--format", "markdown")
+    flags = ("--k", 1, "--include", "pass@k", "--groups", "group", "--format", output_format)
     printed = output_of(capsys, "gpassk", file, *flags)
-    for cell in (
-        "&lt;script&gt;ale..1)&lt;/script&gt;",
-        "!\\[\\](http://x)",
-        "\\`a\\` \\*b\\* \\_c\\_ \\~~d\\~~",
-        "&amp;lt;",
-    ):
+    for cell in cells:
         assert cell in printed
-    assert "<" not in printed
+    assert output_format != "markdown" or "<" not in printed
+    if output_format == "csv":
+        groups = {row["group"] for row in records_of(printed)}
+        assert groups == {"", "-3", "1e5", "a=1", "-inf", *(f"'{name}" for name in FORMULAS)}
 
 
 # --- Tables in LaTeX --------------------------------------------------------------------
@@ -196,9 +188,17 @@ COOL = ROOT / "shared/at_k/samples/smollm2_cool.jsonl"
 HUB = ("--format", "eval-results", "--dataset", "org/sums", "--task", "default")
 
 
-@pytest.mark.parametrize("interval", ["sampling", "questions", "posterior"])
-def test_the_yaml_of_a_model_page_is_read_by_the_client_of_the_hub(capsys, interval):
-    limits = ("--confidence", 0.9, "--interval", interval)
+@pytest.mark.parametrize(
+    ("interval", "kind", "looks"),
+    [
+        ("sampling", "confidence", ()),
+        ("questions", "confidence", ()),
+        ("posterior", "credible", ()),
+        ("questions", "confidence", ("--anytime",)),
+    ],
+)
+def test_the_yaml_of_a_model_page_is_read_by_the_client_of_the_hub(capsys, interval, kind, looks):
+    limits = ("--confidence", 0.9, "--interval", interval, *looks)
     flags = ("--check-correct-fn", "numeric", "--include", "pass@k", "--k", 4, *limits)
     printed = output_of(capsys, "gpassk", COOL, *flags, *HUB, "--source-url", "https://a.org/b")
     (entry,) = parse_eval_result_entries(yaml.safe_load(printed))
@@ -208,9 +208,8 @@ def test_the_yaml_of_a_model_page_is_read_by_the_client_of_the_hub(capsys, inter
     for words in (
         "pass@4; 94 questions with 32 samples each, checked with numeric",
         f"standard error {scores['pass@4_sigma']:.4f}",
-        f"90 % {'credible' if interval == 'posterior' else 'confidence'} interval",
-        f"{scores['pass@4_lo']:.4f} to {scores['pass@4_hi']:.4f}",
-        f"({interval})",
+        f"90 % {kind} interval {scores['pass@4_lo']:.4f} to {scores['pass@4_hi']:.4f}, for ",
+        f"at all looks together ({interval})" if looks else f"({interval})",
     ):
         assert words in str(entry.notes)
 
@@ -256,10 +255,3 @@ def test_the_whole_range_of_a_score_is_not_shown_as_its_limits(capsys, tmp_path,
     assert "90 %" not in printed
     assert "uncertainty" not in printed
     assert "(0.0, 100.0)" not in printed
-
-
-def test_the_notes_of_limits_that_hold_at_all_looks_say_so(capsys):
-    flags = ("--check-correct-fn", "numeric", "--include", "pass@1", "--confidence", 0.95)
-    looks = ("--interval", "questions", "--anytime")
-    (entry,) = yaml.safe_load(output_of(capsys, "gpassk", COOL, *flags, *looks, *HUB))
-    assert "for other questions like these, at all looks together (questions)" in entry["notes"]

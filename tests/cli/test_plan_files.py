@@ -5,7 +5,7 @@ from typing import Any
 
 import at_k
 from conftest import ROOT
-from run_command import error_of, output_of, scores_of, words_of, write_json_lines
+from run_command import output_of, scores_of, words_of, write_json_lines
 
 SHIPPED = ROOT / "shared/at_k/samples/smollm2_warm.jsonl"
 NUMERIC = ("--check-correct-fn", "numeric")
@@ -62,11 +62,6 @@ def test_csv_has_the_rows_of_the_grid_and_the_cheapest_design(capsys):
     head, *rows = printed.strip().splitlines()
     assert head.startswith("design,key,questions,samples,cost,half_width_sampling")
     assert [row.split(",")[0] for row in rows] == ["grid", "grid", "cheapest"]
-
-
-def test_a_plan_needs_a_file_or_rates(capsys):
-    assert "success rates, such as --rates 0.2 0.8" in error_of(capsys, "plan")
-    assert "There are 2 files: give one pilot run." in error_of(capsys, "plan", "a", "b")
 
 
 def test_the_cheapest_design_has_the_range_that_the_pilot_run_leaves(capsys, tmp_path):

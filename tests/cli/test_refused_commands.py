@@ -121,7 +121,7 @@ gate new --at-least 0.5 --include picked@k >> --include has 'picked@k'
 gate new --at-least 0.5 --labels {{"tp":9}} >> There is no column '{{"tp":9}}'.|one with --labels.
 gate new --baseline old --margin 2 --include maj@k >> --margin is 2.0: maj@k is from 0 to 1, so
 plan >> success rates, such as --rates 0.2 0.8
-plan a b c >> There are 3 files
+plan a b c >> There are 3 files: give one pilot run.
 plan new --include pass_hat_k >> --include has 'pass_hat_k'
 """
 USAGE = f"""

@@ -159,20 +159,17 @@ def test_the_sentence_has_the_score_that_the_limits_are_of(capsys, tmp_path):
         assert f"8 samples each, {key} (95 % " in printed
 
 
-def test_a_posterior_center_of_tiny_rewards_is_not_the_score():
-    rewards = {"predictions": [[0, 1, 1, 1]], "w": [0.0, 1e-13], "k": 1, "confidence": 0.95}
-    scores = max_at_k(**rewards, interval="posterior")
-    assert scores["max@1"] == pytest.approx(0.75e-13, rel=1e-12)
-    assert scores["max@1_mu"] == pytest.approx(4 / 6 * 1e-13, rel=1e-12)  # (3 + 1) / (4 + 2)
-
-
-def test_the_center_is_the_score_to_the_last_digit():
+def test_the_center_is_the_score_to_the_last_digit_unless_it_is_that_of_a_posterior():
     rows = [[1, 0, 1], [1, 1, 0], [0, 0, 1], [1, 0, 0], [1, 1, 1], [0, 1, 0], [0, 0, 0]]
     for metric in ("gpassk", "cons_at_k", "max_at_k"):
         scores = compute(metric, rows, k=2, confidence=0.95)
         centers = [key for key in scores if key.endswith("_mu")]
         assert centers
         assert all(scores[key] == scores[key.removesuffix("_mu")] for key in centers)
+    tiny: dict = {"w": [0.0, 1e-13], "k": 1, "confidence": 0.95, "interval": "posterior"}
+    scores = max_at_k([[0, 1, 1, 1]], **tiny)
+    assert scores["max@1"] == pytest.approx(0.75e-13, rel=1e-12)
+    assert scores["max@1_mu"] == pytest.approx(4 / 6 * 1e-13, rel=1e-12)  # (3 + 1) / (4 + 2)
 
 
 def test_the_reason_why_a_score_has_no_interval_is_below_the_table(capsys, file):

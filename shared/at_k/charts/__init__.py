@@ -15,6 +15,9 @@ by_question: scores of questions, from the hardest to the easiest.
 difference: the difference of two runs against k, with a simultaneous band.
 forest: many runs with their limits, ranks and letters.
 
+The scores of one run are lines, or series, of one panel. For several runs there is a panel for each
+score, and the runs are its lines.
+
 No function computes scores. Each function returns an Altair chart of results, and raises a
 TypeError if they are no dict of scores. Notebooks show the chart, and its method `save(file)`
 writes SVG, PDF, PNG or HTML. SVG and HTML need no network and no script. A chart is 3.3 inches

@@ -11,21 +11,22 @@ import altair as alt
 from ..core.checks import as_list, check_k, check_name, check_text, entries_of, short
 from ..core.credits import required_samples
 from ..core.estimates import Estimate
-from ..results import estimates_of
+from ..core.score import ScoreId
 from ..runs.comparison import Difference, by_sign, differences_in, zero_in_band
 from .figure import Figure
 from .lines import MOST_LABELED, LineAxis, figure_of_lines, k_axis, vertical_channel, with_panels
 from .results import (
     MOST_KEYS,
-    ChartDetails,
     ChartResults,
     ChartScores,
     Curve,
     Row,
     check_scores,
-    curves_over_k,
+    curves_of,
+    details_of,
     metric_label,
     metric_title,
+    overall_estimates,
     row_of,
     runs_by_name,
     score_notes,
@@ -44,10 +45,9 @@ def by_k(
 ) -> Figure:
     """Return a chart of scores against k, with their limits as bands.
 
-    The metrics of one run are lines of one panel. For several runs there is a panel for each
-    metric, and the runs are its lines. Request "avg@k" to add avg@N, the mean of the samples, as a
-    line that is constant over k. The line of maj@k leaves out even k if there are two or more odd
-    ones, because a tie, which is no majority, would make it zigzag.
+    Request "avg@k" to add avg@N, the mean of the samples, as a line that is constant over k. The
+    line of maj@k leaves out even k if there are two or more odd ones, because a tie, which is no
+    majority, would make it zigzag.
 
     Args:
         results: the result of `compute`, or a dict of several, {name: result}.
@@ -78,7 +78,7 @@ def by_k(
     if len(rows) < len(all_rows):
         sentences.append("maj@k is drawn at odd k: at even k, ties count as incorrect.")
     x = k_axis(row["x"] for row in all_rows)
-    return figure_of_lines(rows, x, ChartDetails(**options), *sentences, highlight=highlight)
+    return figure_of_lines(rows, x, details_of(options), *sentences, highlight=highlight)
 
 
 def _without_ties(rows: Sequence[Row]) -> Sequence[Row]:
@@ -87,11 +87,20 @@ def _without_ties(rows: Sequence[Row]) -> Sequence[Row]:
     return [row for row in rows if row["metric"] != "maj@k" or row["x"] in odd or len(odd) < 2]
 
 
+def _curves_over_k(scores: ChartScores) -> dict[str, Curve]:
+    """Return the curves over k by names such as "pass@k"; avg@N is named "avg@k"."""
+    return curves_of(
+        (ScoreId(x.metric, "k", x.tau).key, x.k, x)
+        for x in overall_estimates(scores)
+        if isinstance(x.k, int) and x.metric[-1] in "kN"
+    )
+
+
 def _curves_with_several_k(
     scores: ChartScores, requested: str | Sequence[str] | None
 ) -> dict[str, Curve]:
     """Return the curves with several k by name, and a constant avg@k if metrics are requested."""
-    curves = curves_over_k(scores)
+    curves = _curves_over_k(scores)
     lines = {metric: curve for metric, curve in curves.items() if len(curve) > 1}
     if requested is not None and lines and "avg@k" in curves:
         (average,) = curves["avg@k"].values()
@@ -124,9 +133,6 @@ def by_threshold(
     **options: Any,
 ) -> Figure:
     """Return a chart of G-Pass@k against its threshold, with the limits as bands.
-
-    Each k of one run is a line of one panel. For several runs there is a panel for each k, and the
-    runs are its lines.
 
     Args:
         results: the result of `compute` of gpassk for several thresholds, or a dict of several,
@@ -164,18 +170,16 @@ def by_threshold(
         title.format("k"),
     )
     x = LineAxis("threshold τ", 0, 1, [0, 0.25, 0.5, 0.75, 1])
-    return figure_of_lines(rows, x, ChartDetails(**options), score_notes(runs), highlight=highlight)
+    return figure_of_lines(rows, x, details_of(options), score_notes(runs), highlight=highlight)
 
 
 def _curves_over_thresholds(scores: ChartScores) -> dict[str, Curve]:
     """Return the curves of G-Pass@k over several thresholds, by k as a text ("8")."""
-    curves: dict[int, Curve] = {}
-    for x in estimates_of(scores):
-        if x.metric == "G-Pass@k" and x.group is None and x.tau is not None:
-            curves.setdefault(int(x.k or 0), {})[x.tau] = x
-    return {
-        str(k): dict(sorted(curve.items())) for k, curve in sorted(curves.items()) if len(curve) > 1
-    }
+    estimates = sorted(overall_estimates(scores), key=lambda x: x.k if isinstance(x.k, int) else 0)
+    curves = curves_of(
+        (str(x.k), x.tau, x) for x in estimates if x.metric == "G-Pass@k" and x.tau is not None
+    )
+    return {k: curve for k, curve in curves.items() if len(curve) > 1}
 
 
 def _points_of_steps(k: int, curve: Curve) -> list[tuple[float, Estimate, bool]]:
@@ -203,9 +207,6 @@ def by_parameter(
 ) -> Figure:
     """Return a chart of scores against a parameter, with their limits as bands.
 
-    The scores of one run are lines of one panel. For several runs there is a panel for each score,
-    and the runs are its lines.
-
     Args:
         results: the result of `compute` for each value of the parameter, {value: result}, or a dict
             of several of these, {name: {value: result}}.
@@ -223,8 +224,9 @@ def by_parameter(
     """
     check_text("parameter", parameter)
     if not isinstance(results, Mapping) or not results:
-        raise TypeError(f"results is {short(results)}: give a dict, {{value: result}}.")
-    if all(isinstance(value, Real) for value in results):
+        kind = "empty" if isinstance(results, Mapping) else type(results).__name__
+        raise TypeError(f"results is {kind}: give a dict, {{value: result}}.")
+    if _are_numbers(results):
         results = {"": results}
     curves = {name: _curves_of_sweep(name, x, parameter) for name, x in results.items()}
     remedy = f"give results with the same keys for all values of {parameter}"
@@ -232,30 +234,31 @@ def by_parameter(
     rows = _rows_of_curves(curves, score_titles(keys))
     values = [row["x"] for row in rows]
     x = LineAxis(parameter, min(values), max(values))
-    return figure_of_lines(rows, x, ChartDetails(**options), highlight=highlight)
+    return figure_of_lines(rows, x, details_of(options), highlight=highlight)
 
 
 def _curves_of_sweep(name: str, by_value: Any, parameter: str) -> dict[str, Curve]:
-    """Return {key: {value: estimate}} for the score keys that all results of the run `name` have.
-
-    Scores of groups are left out. Raises TypeError if `by_value` is not {value: result}, and
-    ValueError if it has fewer than two values of the parameter.
-    """
-    if not isinstance(by_value, Mapping) or not all(isinstance(x, Real) for x in by_value):
+    """Return {key: {value: estimate}} for the keys that all results of the run `name` have."""
+    if not isinstance(by_value, Mapping) or not _are_numbers(by_value):
         raise TypeError(
-            f"results has {short(by_value)} under {short(name)}: give a dict, {{value: result}}."
+            f"results has {short(by_value)} under {short(name)}: give a dict, {{value: result}}, "
+            f"whose values of {parameter} are numbers."
         )
     if len(by_value) < 2:
         raise ValueError(
-            f"{name or 'results'} has {len(by_value)} values of {parameter}: a line needs two."
+            f"{name or 'results'} has too few values of {parameter}: a line needs two."
         )
-    curves: dict[str, Curve] = {}
-    for value, scores in sorted(by_value.items()):
-        check_scores("results", scores)
-        for estimate in estimates_of(scores):
-            if estimate.group is None:
-                curves.setdefault(estimate.key, {})[value] = estimate
+    for scores in by_value.values():
+        check_scores("results", scores, "compute returns")
+    curves = curves_of(
+        (x.key, value, x) for value in sorted(by_value) for x in overall_estimates(by_value[value])
+    )
     return {key: curve for key, curve in curves.items() if len(curve) == len(by_value)}
+
+
+def _are_numbers(values: Iterable[Any]) -> bool:
+    """Return whether all values are real numbers."""
+    return all(isinstance(value, Real) for value in values)
 
 
 def by_question(
@@ -268,8 +271,7 @@ def by_question(
 ) -> Figure:
     """Return a chart of the scores of single questions, from the hardest to the easiest.
 
-    Each line has its own order of questions. The scores of one run are lines of one panel. For
-    several runs there is a panel for each score, and the runs are its lines.
+    Each line has its own order of questions.
 
     Args:
         results: the result of `compute` with `return_per_question=True`, or a dict of several,
@@ -307,7 +309,7 @@ def by_question(
     questions = most if len(sizes) == 1 and noun == "question" else None
     known = {"questions": questions, **options}
     rows = with_panels(rows, score_titles(keys), f"score of the {noun}")
-    return figure_of_lines(rows, x, ChartDetails(**known), score_notes(runs))
+    return figure_of_lines(rows, x, details_of(known), score_notes(runs))
 
 
 def _ranked_rows(values: Any, key: str, labels: Any, noun: str) -> list[Row]:
@@ -315,11 +317,13 @@ def _ranked_rows(values: Any, key: str, labels: Any, noun: str) -> list[Row]:
 
     The label is the index if `labels` is None. Raises TypeError or ValueError for invalid input.
     """
-    if not all(isinstance(value, Real) for value in entries_of("per_question", values)):
+    if not _are_numbers(entries_of("per_question", values)):
         raise TypeError(f"per_question has no numbers under {key}.")
+    if not values:
+        raise ValueError(f"per_question has no scores under {key}: it is empty.")
     names = range(len(values)) if labels is None else [*map(str, entries_of("labels", labels))]
     if len(names) != len(values):
-        raise ValueError(f"labels has {len(names)} entries for {len(values)} {noun}s")
+        raise ValueError(f"labels has {len(names)} entries for {len(values)} {noun}s.")
     order = sorted(range(len(values)), key=values.__getitem__)
     return [{"x": x, "score": values[i], noun: names[i]} for x, i in enumerate(order, start=1)]
 
@@ -352,7 +356,7 @@ def difference(
         >>> comparison = at_k.compare([[0, 0, 1, 0], [1, 0, 1, 1]], [[0, 1, 1, 0], [1, 1, 1, 1]])
         >>> chart = difference(comparison, runs=("before", "after"), confidence=0.95)
     """
-    check_scores("comparison", comparison)
+    check_scores("comparison", comparison, "at_k.compare returns")
     points = _longest_curve(differences_in(comparison))
     names = [check_text("runs", name) for name in as_list("runs", runs)]
     if len(names) != 2:
@@ -367,27 +371,34 @@ def difference(
         }
         for x in points
     ]
-    axis, details = k_axis(row["x"] for row in rows), ChartDetails(**options)
+    axis, details = k_axis(row["x"] for row in rows), details_of(options)
     bands = [limit for point in points for limit in point.band]
     y: dict[str, Any] = {
         "scale": alt.Scale(domain=[min(0.0, *bands), max(0.0, *bands)]),
-        "format": details.formats.difference,
+        "format": f"+{details.axis_format}",
         # In percent, a difference is in percentage points.
         "labelExpr": "datum.value ? replace(datum.label, '%', ' pp') : '0'",
     }
-    zero = alt.Chart(inline_data([{"y": 0}])).encode(y=vertical_channel("y", **y))
-    lines = [zero.mark_rule(color=DARK, strokeWidth=0.6)]
-    segments = [{"x": x[0].k, "end": x[-1].k, "y": 0} for sign, x in by_sign(points) if sign]
-    if segments:
-        heavy = zero.properties(data=inline_data(segments))
-        heavy = heavy.mark_rule(color=DARK, strokeWidth=2.5, strokeCap="round")
-        lines.append(heavy.encode(x=axis.channel(), x2=alt.X2("end:Q")))
-    start = "Heavy line at 0: the" if segments else "The"
+    lines = _zero_lines(points, axis, vertical_channel("y", **y))
+    start = "Heavy line at 0: the" if len(lines) > 1 else "The"
     conclusion = f"{start} simultaneous band {zero_in_band(points, names)}."
     corrected = score_notes({"": comparison}, comparison.get("checker", {}))
     return figure_of_lines(
         rows, axis, details, corrected, conclusion, highlight=highlight, y=y, notes=lines
     )
+
+
+def _zero_lines(points: Sequence[Difference], x: LineAxis, y: alt.Y) -> list[alt.Chart]:
+    """Return the line at 0, and a heavy one where the simultaneous band excludes 0, if anywhere."""
+    zero = alt.Chart(inline_data([{"y": 0}])).encode(y=y)
+    lines = [zero.mark_rule(color=DARK, strokeWidth=0.6)]
+    stretches = [stretch for sign, stretch in by_sign(points) if sign]
+    if stretches:
+        rows = [{"x": points[0].k, "end": points[-1].k, "y": 0} for points in stretches]
+        heavy = zero.properties(data=inline_data(rows))
+        heavy = heavy.mark_rule(color=DARK, strokeWidth=2.5, strokeCap="round")
+        lines.append(heavy.encode(x=x.channel(), x2=alt.X2("end:Q")))
+    return lines
 
 
 def _longest_curve(differences: Iterable[Difference]) -> list[Difference]:

@@ -13,10 +13,11 @@ from typing import IO, Any
 
 import altair as alt
 
-from ..core.checks import check_number
+from ..core.checks import check_name, check_number
 from .results import Row
 from .style import LEGEND_SYMBOL, PADDING, POINTS_PER_INCH, config, inline_data, wrap_text
 
+_FORMATS = ("svg", "pdf", "png", "html", "json")
 _NARROWEST_VIEW = 60.0
 _PAGE = """\
 <!DOCTYPE html>
@@ -32,10 +33,7 @@ _PAGE = """\
 
 
 class Figure(alt.FacetChart):
-    """Extend an Altair chart, so that it keeps its size in print and needs no network in notebooks.
-
-    All other methods and attributes are those of `altair.FacetChart`.
-    """
+    """An Altair chart that keeps its size in print and needs no network in notebooks."""
 
     def save(  # type: ignore[override]
         self, fp: str | Path | IO[Any], format: Any = None, **options: Any
@@ -49,10 +47,12 @@ class Figure(alt.FacetChart):
                 `scale_factor` is given. SVG and HTML have no options. HTML is a page with the SVG.
 
         Raises:
+            ValueError: if the format is none of these.
             TypeError: if SVG or HTML is given an option.
         """
         if format is None and isinstance(fp, (str, Path)):
             format = Path(fp).suffix.lstrip(".").lower()
+        check_name("format", format, _FORMATS)
         if format not in ("svg", "html"):
             if format == "png" and "scale_factor" not in options:
                 options = {"ppi": 300, **options}
@@ -67,10 +67,7 @@ class Figure(alt.FacetChart):
             fp.write(text)
 
     def to_dict(self, *args: Any, **options: Any) -> dict[str, Any]:
-        """Return the Vega-Lite specification, with spaces in place of unprintable characters.
-
-        SVG does not allow control characters, and some of them make vl-convert end the process.
-        """
+        """Return the Vega-Lite specification with spaces for control characters, as in SVG."""
         return _with_printable_text(super().to_dict(*args, **options))
 
     def svg(self) -> str:
@@ -105,10 +102,7 @@ def printed_width(inches: float) -> float:
 
 
 def view_width(inches: float, left: float, right: float) -> float:
-    """Return the width of views in points, beside labels of the widths `left` and `right`.
-
-    Raises a ValueError if less than 60 points are left.
-    """
+    """Return the width of views in points, beside labels of the widths `left` and `right`."""
     view = printed_width(inches) - left - right
     if not view >= _NARROWEST_VIEW:
         least = (left + right + _NARROWEST_VIEW + 2 * PADDING) / POINTS_PER_INCH
@@ -127,8 +121,7 @@ def make_figure(
 ) -> Figure:
     """Return a figure `inches` wide with a panel for each value of the column "panel" of `rows`.
 
-    `panel` has the layers of each panel, whose title is the value. y="independent", in
-    `resolved`, means that panels do not share the scale of y.
+    `panel` has the layers of each. With y="independent", panels do not share the scale of y.
     """
     # Fonts that replace Helvetica are up to 16 % wider, which needs room beside the caption.
     lines = wrap_text(caption, 0.86 * printed_width(inches)).split("\n")

@@ -16,6 +16,7 @@ from .results import (
     ChartDetails,
     ChartResults,
     Row,
+    details_of,
     row_of,
     runs_by_name,
     score_notes,
@@ -41,9 +42,6 @@ def by_group(
     **options: Any,
 ) -> Figure:
     """Return a chart of the scores of all questions and of each group, with their limits as bars.
-
-    The scores of one run are series of one panel. For several runs there is a panel for each score,
-    and the runs are its series.
 
     Args:
         results: the result of `compute` with `groups`, or a dict of several, {name: result}.
@@ -79,9 +77,9 @@ def by_group(
         score_titles(shown),
         "score",
     )
-    details = ChartDetails(**options)
+    details = details_of(options)
     caption = details.caption_of(rows, "Bars", score_notes(scores_of_runs))
-    return _figure_of_rows(rows, details, caption)
+    return _figure_of_rows(rows, details, caption, columns={})
 
 
 def _overall_keys(estimates: Collection[tuple[str | None, str]]) -> list[str]:
@@ -136,7 +134,7 @@ def forest(
         "interval": board.get("interval"),
         **options,
     }
-    details = ChartDetails(**known)
+    details = details_of(known)
     percent = f"{100 * check_confidence(board.get('confidence')):.6g} %"
     caption = details.caption_of(
         rows,
@@ -160,49 +158,57 @@ def _figure_of_rows(
     rows: Sequence[Row],
     details: ChartDetails,
     caption: str,
-    columns: Mapping[str, str] | None = None,
+    columns: Mapping[str, str],
 ) -> Figure:
     """Return a figure with a panel for each value of `panel`, in which each label has a row.
 
-    `rows` need the columns panel, label, series, key and score. `columns` maps headings of columns
-    of text at the right to columns of `rows`. With such columns, the horizontal axis of each panel
-    fits its own values.
+    `columns` maps headings of columns of text at the right to columns of `rows`. With them, the
+    horizontal axis of each panel fits its own values.
     """
-    columns = columns or {}
     label_width = _LABEL_SHARE * printed_width(details.width)
     rows = [row | {"label": wrap_text(row["label"], label_width)} for row in rows]
-    labels = [row["label"].split("\n") for row in rows]
-    left = max(text_width(line) for lines in labels for line in lines) + _TEXT_GAP
-    texts = [[heading, *(row[field] for row in rows)] for heading, field in columns.items()]
-    widths = [max(map(text_width, column)) + _TEXT_GAP for column in texts]
+    lines = "\n".join(row["label"] for row in rows).split("\n")
+    left = max(map(text_width, lines)) + _TEXT_GAP
+    widths = [
+        _TEXT_GAP + max(map(text_width, [heading, *(row[field] for row in rows)]))
+        for heading, field in columns.items()
+    ]
     right = max(_HALF_LAST_LABEL, sum(widths))
     view = view_width(details.width, left, right)
-    rows = wrap_names(with_texts(rows, details.formats.text), view + right)
+    rows = wrap_names(with_texts(rows, details.text_format), view + right)
     scale = alt.Scale(zero=False) if columns else score_scale(rows)
     axis = alt.Axis(
         title=None,
-        format=details.formats.score,
+        format=details.axis_format,
         tickCount=max(4, int(view / 40)),  # a tick for each 40 points
         labelOverlap="greedy",
         labelSeparation=3,
     )
     layers = _mark_layers(rows, view + right, scale, axis)
-    most_lines = max(map(len, labels))
+    most_lines = 1 + max(row["label"].count("\n") for row in rows)
     layers[0] = layers[0].encode(y=_row_channel(most_lines))  # The layers share this axis.
-    for i, (heading, field) in enumerate(columns.items()):
-        start = alt.XValue(view + _TEXT_GAP + sum(widths[:i]))
-        cells = alt.Chart().mark_text(align="left", baseline="middle")
-        layers.append(cells.encode(x=start, y=_ROWS, text=alt.Text(f"{field}:N")))
-        above = alt.Chart(inline_data([{"text": heading}]))
-        above = above.mark_text(align="left", baseline="bottom").encode(y=alt.value(-2))
-        layers.append(above.encode(x=start, text=alt.Text("text:N")))
+    start = view + _TEXT_GAP
+    for (heading, field), width in zip(columns.items(), widths, strict=True):
+        layers += _text_column(heading, field, start)
+        start += width
     series = len({row["series"] for row in rows})
     step = max(_SERIES_HEIGHT * series + _ROW_GAP, LINE_HEIGHT * most_lines + 2)
     height = alt.Step(step, **{"for": "position"})  # for each row, and not for each series in it
     panel = alt.LayerChart(layer=layers, width=view, height=height)
-    scales = {"x": "independent"} if columns else {}
-    scales |= {"y": "independent", "yOffset": "independent"}
+    x = "independent" if columns else "shared"
+    scales = {"x": x, "y": "independent", "yOffset": "independent"}
     return make_figure(panel, rows, caption, details.width, **scales)
+
+
+def _text_column(heading: str, field: str, x: float) -> list[alt.Chart]:
+    """Return the layers of a column of text at x: its cells from a field, and its heading."""
+    cells = alt.Chart().mark_text(align="left", baseline="middle")
+    above = alt.Chart(inline_data([{"text": heading}]))
+    above = above.mark_text(align="left", baseline="bottom").encode(y=alt.value(-2))
+    return [
+        cells.encode(x=alt.XValue(x), y=_ROWS, text=alt.Text(f"{field}:N")),
+        above.encode(x=alt.XValue(x), text=alt.Text("text:N")),
+    ]
 
 
 def _mark_layers(
@@ -247,4 +253,4 @@ def _row_channel(most_lines: int) -> alt.Y:
         labelPadding=_TEXT_GAP,
         ticks=False,
     )
-    return alt.Y("label:N", sort=None, axis=axis, scale=alt.Scale(type="band", padding=0))
+    return _ROWS.axis(axis)

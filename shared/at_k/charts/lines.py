@@ -53,8 +53,7 @@ class LineAxis:
 def k_axis(ks: Iterable[int]) -> LineAxis:
     """Return the axis for curves at these values of k.
 
-    It is logarithmic if there are three k or more, all powers of two, or if the largest k is above
-    8 and at least four times the smallest.
+    It is logarithmic for three powers of two or more, and for a wide range of k above 8.
     """
     ordered = sorted(set(ks))
     first, last = ordered[0], ordered[-1]
@@ -91,11 +90,10 @@ def vertical_channel(column: str, scale: alt.Scale, **labels: Any) -> alt.Y:
 
 
 def with_panels(rows: Iterable[Row], names: Mapping[str, str], several: str) -> list[Row]:
-    """Return the rows with two more columns: "panel" and "series".
+    """Return the rows, which have a run and a metric, with their "panel" and "series".
 
-    The rows have the columns run and metric. `names` maps metrics to their names in the chart. The
-    metrics of one run are series of one panel, with the title `several` if there are several. For
-    several runs, each metric has a panel, whose title is its name, and the runs are its series.
+    The metrics of one run are series of one panel, with the title `several` if there are several.
+    For several runs, each metric has a panel with its name as the title. `names` has the names.
     """
     rows = [*rows]
     if len({row["run"] for row in rows}) > 1:
@@ -115,23 +113,15 @@ def figure_of_lines(
 ) -> Figure:
     """Return a figure with a panel for each value of `panel`, in which each series is a line.
 
-    Args:
-        rows: the rows of the scores, with the columns panel, series, key, score and x.
-        details: the options of the chart. Wider figures have higher panels.
-        *sentences: further sentences of the caption. Empty texts are left out.
-        highlight: a value of the horizontal axis that a dashed line marks, or None.
-        y: keyword arguments of `vertical_channel`. Default: the scale and the format of scores.
-        notes: more layers of each panel, in front of the lines.
-
-    Raises:
-        ValueError: if `highlight` is outside of the range of the axis.
+    `sentences` are further ones of the caption. A dashed line marks `highlight`. `y` are arguments
+    of `vertical_channel`; the default suits scores. `notes` are layers in front of the lines.
     """
     caption = details.caption_of(rows, "Bands", *sentences)
     right = max(_MARKER, text_width(f"{x.highest:g}") / 2)
     view = view_width(details.width, _LABELS, right)
-    rows = wrap_names(with_texts(rows, details.formats.text), view + right)
+    rows = wrap_names(with_texts(rows, details.text_format), view + right)
     _choose_markers(rows, x)
-    y = y or {"scale": score_scale(rows), "format": details.formats.score}
+    y = y or {"scale": score_scale(rows), "format": details.axis_format}
     layers = [*_line_layers(rows, x, y, view + right), *notes]
     if highlight is not None:
         wanted = f"it must be from {x.lowest:g} to {x.highest:g}"
@@ -149,8 +139,7 @@ def figure_of_lines(
 def _choose_markers(rows: Sequence[Row], x: LineAxis) -> None:
     """Set "marker" in each row to whether the point has a marker; rows with False keep it.
 
-    A line of more than MOST_LABELED points has markers at the last point, and at the ticks of a
-    logarithmic axis or at every n-th point of another axis.
+    A line of many points has them at the last one, and at log ticks or at every n-th point.
     """
     lines: dict[tuple[str, str], list[Row]] = {}
     for row in rows:
@@ -166,11 +155,7 @@ def _choose_markers(rows: Sequence[Row], x: LineAxis) -> None:
 def _line_layers(
     rows: Sequence[Row], x: LineAxis, y_options: Mapping[str, Any], room: float
 ) -> list[alt.Chart]:
-    """Return the bands, lines and markers of a panel as layers, to which no data are bound yet.
-
-    The columns lo and hi are the limits at each x, and band_lo and band_hi a simultaneous band.
-    `y_options` are keyword arguments of `vertical_channel`. The legend is at most `room` wide.
-    """
+    """Return the bands, lines and markers of a panel as layers. The legend is up to `room` wide."""
     channels = series_channels(list(dict.fromkeys(row["series"] for row in rows)), room)
     base = alt.Chart().encode(x=x.channel(), color=channels["color"])
     layers: list[alt.Chart] = []

@@ -7,18 +7,25 @@ name of each run to its scores. k is the number of samples that a score is about
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from numbers import Real
 from typing import Any
 
-from ..core.checks import as_list, check_confidence, check_count, check_text, short
+from ..core.checks import (
+    as_list,
+    check_confidence,
+    check_count,
+    check_flag,
+    check_text,
+    did_you_mean,
+    short,
+)
 from ..core.estimates import Estimate, read_score
 from ..core.score import ScoreId
 from ..results import estimates_of
 from ..runs.comparison import Difference
 from ..runs.noise import correction_in_words
-from .style import AS_SHARES, IN_PERCENT, NumberFormats
 
 Row = dict[str, Any]
 """A row of the data of a chart: the values of a score by the names of columns."""
@@ -52,16 +59,8 @@ _IN_WORDS = {
 
 
 def runs_by_name(results: ChartResults) -> dict[str, ChartScores]:
-    """Return a dict from the name of each run to its scores. A single run has the name "".
-
-    Raises TypeError if `results` are no scores, and ValueError if they are empty or if two names
-    have the same text.
-    """
-    if not isinstance(results, Mapping):
-        raise TypeError(
-            f"results is {type(results).__name__}: give the dict that compute returns, or a dict "
-            f"of several, {{name: result}}."
-        )
+    """Return a dict from the name of each run to its scores. A single run has the name ""."""
+    check_dict("results", results, "compute returns, or a dict of several, {name: result}")
     if not results:
         raise ValueError("results is empty: give the dict that compute returns.")
     # A single result is a dict of dicts too, if its only key is "per_question".
@@ -69,32 +68,37 @@ def runs_by_name(results: ChartResults) -> dict[str, ChartScores]:
     if not are_several or set(results) == {"per_question"}:
         results = {"": results}
     for scores in results.values():
-        check_scores("results", scores)
+        check_scores("results", scores, "compute returns")
     runs = {str(name): scores for name, scores in results.items()}
     if len(runs) < len(results):
         raise ValueError(f"results has two runs with the same name: {short([*results])}.")
     return runs
 
 
-def check_scores(name: str, scores: Any) -> None:
-    """Raise a TypeError, which begins with `name`, unless `scores` is a dict of finite scores."""
-    if not isinstance(scores, Mapping) or not all(isinstance(key, str) for key in scores):
-        raise TypeError(f"{name} is {short(scores)}: give the dict that was returned.")
+def check_dict(name: str, value: Any, wanted: str) -> None:
+    """Raise a TypeError unless the argument `name` is a dict, such as that which `wanted` names."""
+    if not isinstance(value, Mapping):
+        raise TypeError(f"{name} is {type(value).__name__}: give the dict that {wanted}.")
+
+
+def check_scores(name: str, scores: Any, wanted: str) -> None:
+    """Raise a TypeError unless the argument `name` is a dict of finite scores, as `wanted` says."""
+    check_dict(name, scores, wanted)
+    if not all(isinstance(key, str) for key in scores):
+        raise TypeError(f"{name} is {short(scores)}: give the dict that {wanted}.")
     if not isinstance(scores.get("per_question", {}), Mapping):
         raise TypeError(f"{name} has no dict of scores under 'per_question'.")
     for x in estimates_of(scores):
-        limits = () if x.interval is None else (x.interval.lo, x.interval.hi)
-        if limits.count(None) == 1:
+        lo, hi = (None, None) if x.interval is None else (x.interval.lo, x.interval.hi)
+        if (lo is None) != (hi is None):
             raise TypeError(
-                f"{name} has only one limit of {short(x.full_key)}: give the dict that was "
-                f"returned."
+                f"{name} has only one limit of {short(x.full_key)}: give the dict that {wanted}."
             )
-        known = [limit for limit in limits if limit is not None]
-        numbers = (x.score, *known, *(x.band or ()))
+        numbers = (x.score, *(x.band or ()), *(() if lo is None else (lo, hi)))
         if not all(map(_is_number, numbers)):
             raise TypeError(
                 f"{name} has {short(x.score)} under the key {short(x.full_key)}: give the dict "
-                f"that was returned, whose scores are numbers."
+                f"that {wanted}, whose scores are numbers."
             )
 
 
@@ -109,15 +113,21 @@ def score_notes(runs: Mapping[str, ChartScores], checkers: Mapping[str, Any] | N
 
     `checkers` maps corrected runs to entries "checker" of `compute`. Default: those in `runs`.
     """
-    if checkers is None:
-        checkers = {name: scores["checker"] for name, scores in runs.items() if "checker" in scores}
-    texts = dict.fromkeys(getattr(scores, "averaging", "") for scores in runs.values())
-    sentences = [f"{text[0].upper()}{text[1:]}." for text in texts if text]
-    words = {name: correction_in_words(checker) for name, checker in checkers.items()}
-    if len(words) >= len(runs) and len({*words.values()}) == 1:
-        words = {"Scores": next(iter(words.values()))}  # All runs are corrected alike.
-    sentences += [f"{name or 'Scores'}: {text}." for name, text in words.items()]
+    averages = {getattr(scores, "averaging", ""): None for scores in runs.values()}
+    sentences = [f"{text[0].upper()}{text[1:]}." for text in averages if text]
+    checkers = _checkers_of(runs) if checkers is None else checkers
+    texts = list(map(correction_in_words, checkers.values()))
+    if len(texts) >= len(runs) and len({*texts}) == 1:
+        sentences.append(f"Scores: {texts[0]}.")  # All runs are corrected alike.
+    else:
+        named = zip(checkers, texts, strict=True)
+        sentences += [f"{name or 'Scores'}: {text}." for name, text in named]
     return " ".join(sentences)
+
+
+def _checkers_of(runs: Mapping[str, ChartScores]) -> dict[str, Any]:
+    """Return the entry "checker" of each run whose scores are corrected."""
+    return {name: scores["checker"] for name, scores in runs.items() if "checker" in scores}
 
 
 def row_of(estimate: Estimate, **columns: Any) -> Row:
@@ -132,13 +142,17 @@ def row_of(estimate: Estimate, **columns: Any) -> Row:
     return row
 
 
-def curves_over_k(scores: ChartScores) -> dict[str, Curve]:
-    """Return a dict from names of scores, such as "pass@k", to curves; avg@N is named "avg@k"."""
+def curves_of(points: Iterable[tuple[str, Any, Estimate]]) -> dict[str, Curve]:
+    """Return the curve of each name from points (name, x, estimate)."""
     curves: dict[str, Curve] = {}
-    for x in estimates_of(scores):
-        if x.group is None and isinstance(x.k, int) and x.metric[-1] in "kN":
-            curves.setdefault(ScoreId(x.metric, "k", x.tau).key, {})[x.k] = x
-    return {metric: dict(sorted(curve.items())) for metric, curve in curves.items()}
+    for name, x, estimate in points:
+        curves.setdefault(name, {})[x] = estimate
+    return {name: dict(sorted(curve.items())) for name, curve in curves.items()}
+
+
+def overall_estimates(scores: ChartScores) -> list[Estimate]:
+    """Return the estimates for all questions."""
+    return [x for x in estimates_of(scores) if x.group is None]
 
 
 def shown_names(
@@ -149,19 +163,10 @@ def shown_names(
     remedy: str = "",
     most: float = math.inf,
 ) -> list[str]:
-    """Return the names of the scores that a chart shows.
+    """Return the names of the scores that a chart shows: those requested, or all of every run.
 
-    Args:
-        requested: the requested names, or None for all that every run has. A name such as
-            "G-Pass@k" also stands for all names that begin with "G-Pass@k_".
-        by_run: a dict from the name of each run to the names of its scores.
-        parameter: what messages call `requested`.
-        what: what messages call the scores, in the plural.
-        remedy: how a run gets such scores, for the message about one that has none.
-        most: the largest number of names that may be returned.
-
-    Raises:
-        ValueError: if no name is in all runs, a requested one is not, or there are too many.
+    Each has to be in all runs, and there may be `most` names. Messages call the scores `what`, and
+    `requested` the `parameter`; `remedy` says how a run gets such scores.
     """
     for run, names in by_run.items():
         if not names:
@@ -220,6 +225,15 @@ def score_titles(keys: Iterable[str]) -> dict[str, str]:
 # --- Captions -----------------------------------------------------------------------------
 
 
+def details_of(options: Mapping[str, Any]) -> ChartDetails:
+    """Return the options of a chart. Raises TypeError if one is unknown."""
+    known = ChartDetails.__annotations__
+    for name in options.keys() - known.keys():
+        hint = did_you_mean(name, known)
+        raise TypeError(f"A chart has no option {name!r}.{hint} It has {', '.join(known)}.")
+    return ChartDetails(**options)
+
+
 @dataclass
 class ChartDetails:
     """Hold and check the options of a chart, which the module `at_k.charts` describes."""
@@ -240,25 +254,35 @@ class ChartDetails:
             self.n = check_count("n", self.n)
         if self.confidence is not None:
             check_confidence(self.confidence)
+        check_flag("percent", self.percent)
         for name in ("checker", "interval", "caption"):
             if (text := getattr(self, name)) is not None:
                 check_text(name, text)
 
     @property
-    def formats(self) -> NumberFormats:
-        """Return the formats of numbers: in percent if `percent` is set, otherwise unscaled."""
-        return IN_PERCENT if self.percent else AS_SHARES
+    def axis_format(self) -> str:
+        """The format of scores in Vega, in percent if `percent` is set."""
+        return "%" if self.percent else "f"
+
+    @property
+    def text_format(self) -> str:
+        """The format of scores in Python."""
+        return ".2%" if self.percent else ".4f"
 
     def caption_of(self, rows: Iterable[Row], mark: str, *more: str) -> str:
         """Return the option `caption`. If it is None, return sentences on limits and samples.
 
         `mark` is "Bands" or "Bars", the marks that show the limits of `rows`. `more` are sentences
-        to insert; empty ones are left out. Raises ValueError if the rows name another interval
-        method than the option `interval`.
+        to insert. Raises ValueError if rows name another method than the option `interval`.
         """
-        limits = self._sentence_on_limits([row for row in rows if "lo" in row], mark)
+        limited = [row for row in rows if "lo" in row]
+        limits = self._sentence_on_limits(limited, mark) if limited else ""
         if self.caption is not None:
             return self.caption
+        return " ".join(filter(None, (limits, *more, self._sentence_on_samples())))
+
+    def _sentence_on_samples(self) -> str:
+        """Return a sentence on what was scored, as far as it is known, or ""."""
         clauses = []
         if self.questions is not None:
             clauses.append(f"{self.questions} question{'s' if self.questions != 1 else ''}")
@@ -267,13 +291,10 @@ class ChartDetails:
             clauses.append(f"{self.n} sample{'s' if self.n != 1 else ''} {scope}")
         if self.checker is not None:
             clauses.append(f"{'checked' if clauses else 'Checked'} with {self.checker}")
-        scored = f"{', '.join(clauses)}." if clauses else ""
-        return " ".join(filter(None, (limits, *more, scored)))
+        return f"{', '.join(clauses)}." if clauses else ""
 
     def _sentence_on_limits(self, rows: Sequence[Row], mark: str) -> str:
-        """Return a sentence on the limits of rows, which begins with `mark`, or "" without rows."""
-        if not rows:
-            return ""
+        """Return a sentence on the limits of rows, which begins with `mark`."""
         methods = {row.get("interval", self.interval) for row in rows}
         if self.interval not in (None, "auto") and methods != {self.interval}:
             others = " and ".join(sorted(str(x) for x in methods - {self.interval}))
@@ -282,16 +303,21 @@ class ChartDetails:
                 f"{others}: leave out interval."
             )
         percent = "" if self.confidence is None else f"{100 * self.confidence:.6g} % "
-        limits = f"{'pointwise ' if mark == 'Bands' else ''}{percent}confidence limits"
+        limits = f"{percent}confidence limits"
         if any("band_lo" in row for row in rows):
-            limits = (
-                f"{percent}confidence limits at each k (dark) and simultaneous {percent}band over "
-                f"all k (pale)"
-            )
-        if methods == {"questions"}:
-            limits += " for other questions like these"
-        elif not methods & {None, "auto"}:  # Otherwise the method of some limits is not known.
-            limits += " for the same questions, sampled again"
-            if "questions" in methods:
-                limits += " (by the method questions, for other questions like these)"
-        return f"{mark}: {limits}."
+            limits += f" at each k (dark) and simultaneous {percent}band over all k (pale)"
+        elif mark == "Bands":
+            limits = f"pointwise {limits}"
+        return f"{mark}: {limits}{_population(methods)}."
+
+
+def _population(methods: Collection[str | None]) -> str:
+    """Return which questions limits by these methods are for, or "" if a method is not known."""
+    if methods == {"questions"}:
+        return " for other questions like these"
+    if None in methods or "auto" in methods:
+        return ""
+    text = " for the same questions, sampled again"
+    if "questions" in methods:
+        text += " (by the method questions, for other questions like these)"
+    return text

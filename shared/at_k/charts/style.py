@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import Any
 
 import altair as alt
 
@@ -23,17 +23,6 @@ DASHES = ([1, 0], [5, 2], [1.5, 1.5], [6, 1.5, 1.5, 1.5], [9, 3])
 SHAPES = ("circle", "square", "triangle-up", "diamond", "triangle-down", "cross")
 
 
-class NumberFormats(NamedTuple):
-    """Hold the Vega formats of scores and differences, and the Python format of both (`text`)."""
-
-    score: str
-    difference: str
-    text: str
-
-
-AS_SHARES = NumberFormats("f", "+f", ".4f")
-IN_PERCENT = NumberFormats("%", "+%", ".2%")
-
 LEGEND_SYMBOL = 13.0  # width of a symbol of a legend, with the space before the name
 _BETWEEN_COLUMNS = 10.0  # space between the columns of a legend
 LINES = "split(datum.label, '\\n')"
@@ -43,10 +32,8 @@ _EM = dict.fromkeys(" !'(),-./:;I[\\]`fijlrt|", 0.28) | dict.fromkeys("%@MWmw", 
 
 
 def text_width(text: str) -> float:
-    """Return the approximate width of a line of text in points. Vega offers no such function.
-
-    East Asian characters, from U+2E80 on, are as wide as they are high.
-    """
+    """Return the approximate width of a line of text in points. Vega offers no such function."""
+    # East Asian characters, from U+2E80 on, are as wide as they are high.
     return TEXT * sum(
         1.0 if x >= "\u2e80" else _EM.get(x, 0.7 if x.isupper() else 0.54) for x in text
     )
@@ -78,10 +65,7 @@ def inline_data(rows: Sequence[dict[str, Any]]) -> alt.InlineData:
 
 
 def series_channels(names: Sequence[str], room: float) -> dict[str, Any]:
-    """Return the color, stroke, dash pattern and marker shape of each series as channels by name.
-
-    If there are several, a legend above the panels shows them, at most `room` points wide.
-    """
+    """Return the looks of series as channels by name. The legend is up to `room` points wide."""
     legend: alt.Legend | None = None
     if len(names) > 1:
         widest = max(text_width(line) for name in names for line in name.split("\n"))

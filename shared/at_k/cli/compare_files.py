@@ -66,8 +66,8 @@ def _compare_files(
     compared, scope = compare_groups(overall, groups), _scope_of_runs(inputs, overall)
     read = []
     for file, run in zip(files, inputs, strict=True):
-        is_named_after_file = run.name == Path(file).name.split(".")[0]
-        read.append(f"{run.name}: {'' if is_named_after_file else f'{file}: '}{run.described()}")
+        name_of_file = "" if run.name == _stem(file) else f"{file}: "
+        read.append(f"{run.name}: {name_of_file}{run.described()}")
     if are_two:
         differences = {
             group: differences_of(runs_of_group, p_values, group)
@@ -119,17 +119,22 @@ def _scope_of_runs(inputs: Sequence[RunInput], compared: Compared) -> Scope:
 def _names_of_files(files: Sequence[str], arguments: FileArguments) -> list[str]:
     """Return default names of the runs, one for each file, all different.
 
-    They are the first of: names of files without suffixes, names of folders, "run 1" and so on. Two
-    runs in one file are named by their conditions --where and --where-b, such as "T=0.2".
+    They are those of files without suffixes, or of folders, or "run 1" and so on. Two runs in one
+    file are named by their conditions --where and --where-b, such as "T=0.2".
     """
-    conditions = arguments.reading.get("where", ()), arguments.second.get("where") or ()
-    if len({*files}) == 1 and all(len(own) == 1 for own in conditions):
-        return [f"{column}={value}" for own in conditions for column, value in own]
+    where = [arguments.reading.get("where", ()), arguments.second.get("where") or ()]
+    if len({*files}) == 1 and list(map(len, where)) == [1, 1]:
+        return [f"{column}={value}" for own in where for column, value in own]
     paths = list(map(Path, files))
-    by_file, by_folder = [x.name.split(".")[0] for x in paths], [x.parent.name for x in paths]
-    numbered = [f"run {number}" for number in range(1, len(files) + 1)]
-    possible = (names for names in (by_file, by_folder) if len({*names} - {""}) == len(files))
-    return next(possible, numbered)
+    for names in (list(map(_stem, files)), [path.parent.name for path in paths]):
+        if len({*names} - {""}) == len(files):
+            return names
+    return [f"run {number}" for number in range(1, len(files) + 1)]
+
+
+def _stem(file: str) -> str:
+    """Return the name of a file without its suffixes."""
+    return Path(file).name.split(".")[0]
 
 
 def _checked_names(names: Sequence[str], files: Sequence[str]) -> list[str]:

@@ -44,11 +44,7 @@ _TEXTS: Texts = {
 
 @dataclass(frozen=True)
 class ComparisonView(View):
-    """Format the differences between two runs.
-
-    `differences` maps the label of each group to its differences at each k. All questions are the
-    group None, which comes first.
-    """
+    """Format the differences between two runs at each k, by group. All questions are None."""
 
     differences: Mapping[str | None, Sequence[Difference]]
     names: Sequence[str]
@@ -78,37 +74,36 @@ class ComparisonView(View):
 
     def tables(self) -> list[Cells]:
         """Return a table for all questions and one for each group, with a row for each k."""
+        a, b = self.names
         # With "diff" instead of "difference", most tables fit into 80 characters.
-        columns = {"a": self.names[0], "b": self.names[1], "difference": "diff", **_LIMITS}
+        columns = {"a": a, "b": b, "difference": "diff", **_LIMITS}
         columns |= {**(_BAND if self._has_band else {}), "p": "p"}
-        return [
-            make_table(
-                {"key": self._heading(group)} | columns,
-                map(_difference_row, own),
-                _WITH_SIGN,
-                _TEXTS,
-            )
-            for group, own in self.differences.items()
-        ]
+        tables = []
+        for group, own in self.differences.items():
+            headings = {"key": self._heading(group)} | columns
+            tables.append(make_table(headings, map(_difference_row, own), _WITH_SIGN, _TEXTS))
+        return tables
 
     def paper_tables(self) -> list[Cells]:
-        """Return one table in a list, with a row for each k of all questions and of each group.
-
-        The limits are in the same cell as the difference, and the band has a column of its own.
-        """
+        """Return [a table with a row for each k of all questions and of each group]."""
         points = self._paper_rows()
-        scale, (a, b) = scale_of_two(points), self.names
+        scale, (a, b) = _scale_of_two(points), self.names
         columns = {"key": scale.heading, "a": a, "b": b}
         columns["difference"] = f"Difference ({self._limits.heading})"
         columns |= {"band": f"{self._limits.percent} band"} if self._has_band else {}
-        rows = []
-        for x in points:
-            row = {"key": ", ".join(filter(None, [x.key, self._heading(x.group)]))}
-            row |= {"a": scale.number(x.a), "b": scale.number(x.b)}
-            row["difference"] = f"{scale.number(x.score, sign=True)} {scale.limits(*x.interval)}"
-            row["band"] = scale.limits(*x.band)
-            rows.append(row if x.p is None else row | {"p": p_value(x.p)})
+        rows = [self._paper_row(x, scale) for x in points]
         return [make_table(columns | {"p": "p"}, rows)]
+
+    def _paper_row(self, x: Difference, scale: Scale) -> dict[str, str]:
+        """Return the cells of a difference in `paper_tables` by the names of the columns."""
+        row = {
+            "key": ", ".join(filter(None, [x.key, self._heading(x.group)])),
+            "a": scale.number(x.a),
+            "b": scale.number(x.b),
+            "difference": f"{scale.number(x.score, sign=True)} {scale.limits(*x.interval)}",
+            "band": scale.limits(*x.band),
+        }
+        return row if x.p is None else row | {"p": p_value(x.p)}
 
     def _paper_rows(self) -> list[Difference]:
         """Return the differences in the rows of `paper_tables`."""
@@ -127,8 +122,7 @@ class ComparisonView(View):
         limits, band, difference = "lo and hi", "band lo and band hi", "diff"
         if for_paper:
             limits, band, difference = f"{percent} CI", f"{percent} band", "Difference"
-        at_each_k = " at each k" if self._has_band else ""
-        which = "band" if self._has_band else "interval"
+        at_each_k, which = (" at each k", "band") if self._has_band else ("", "interval")
         sentences = [
             f"{difference}: {self.names[1]} minus {self.names[0]}.",
             f"{limits}: {described.name} of the difference{at_each_k}, {described.scope}.",
@@ -146,7 +140,7 @@ class ComparisonView(View):
     def sentence(self, key: str | None = None) -> str:
         """Return a sentence on the difference at `key`, or else the first, and on the band."""
         differences = self.differences[None]
-        scale = scale_of_two(differences)
+        scale = _scale_of_two(differences)
         point = next((point for point in differences if point.key == key), differences[0])
         a, b, (lo, hi) = (self.names[0], point.a), (self.names[1], point.b), point.interval
         if point.score >= 0:  # The difference is b - a.
@@ -154,7 +148,7 @@ class ComparisonView(View):
         else:
             higher, lower, lo, hi = a, b, -hi, -lo
         unit = " percentage points" if scale.percent else ""
-        limits = self._limits.described(with_visible_signs(scale, (lo, hi)), (lo, hi))
+        limits = self._limits.described(_with_visible_signs(scale, (lo, hi)), (lo, hi))
         sentence = (
             f"On {self.scope.in_words()}, {point.key} is {scale.with_unit(higher[1])} for "
             f"{higher[0]} and {scale.with_unit(lower[1])} for {lower[0]}, a difference of "
@@ -175,14 +169,14 @@ def _difference_row(x: Difference) -> dict[str, Any]:
     return row if x.p is None else row | {"p": x.p}
 
 
-def with_visible_signs(scale: Scale, limits: tuple[float, float]) -> Scale:
+def _with_visible_signs(scale: Scale, limits: tuple[float, float]) -> Scale:
     """Return the scale with decimals added, up to 3, until only a limit of 0 is shown as 0."""
     while scale.decimals < 3 and any(x != 0 and float(scale.number(x)) == 0 for x in limits):
         scale = scale._replace(decimals=scale.decimals + 1)
     return scale
 
 
-def scale_of_two(differences: Sequence[Difference]) -> Scale:
+def _scale_of_two(differences: Sequence[Difference]) -> Scale:
     """Return the scale for the scores of two runs at all k."""
     scores = [score for point in differences for score in (point.a, point.b)]
     return Scale.of([point.metric for point in differences], scores)
@@ -234,58 +228,56 @@ class LeaderboardView(View):
                     table.append([row["run"], *numbers, *texts])
                 tables.append(table)
             if self._shows_pairs:
-                title = "{a} - {b}, {key}" if len(self._keys) > 1 else "{a} - {b}"
-                pairs = [{**pair, "title": title.format(**pair)} for pair in board["pairs"]]
-                columns = {"title": "", "difference": "difference", **_LIMITS, **_BAND}
-                columns |= {"p": "p", "p_adjusted": "adjusted p"}
-                tables.append(make_table(columns, pairs, _WITH_SIGN, _TEXTS))
+                tables.append(self._table_of_pairs(board))
         return tables
 
-    def paper_tables(self) -> list[Cells]:
-        """Return a table for each k: the score with limits, the letters and the rank of each run.
+    def _table_of_pairs(self, board: Mapping[str, Any]) -> Cells:
+        """Return the table of the differences in a leaderboard."""
+        title = "{a} - {b}, {key}" if len(self._keys) > 1 else "{a} - {b}"
+        pairs = [{**pair, "title": title.format(**pair)} for pair in board["pairs"]]
+        columns = {"title": "", "difference": "difference", **_LIMITS, **_BAND}
+        columns |= {"p": "p", "p_adjusted": "adjusted p"}
+        return make_table(columns, pairs, _WITH_SIGN, _TEXTS)
 
-        With groups, the table has a cell with score, limits and letters for each run and group.
+    def paper_tables(self) -> list[Cells]:
+        """Return a table for each k."""
+        return [self._paper_table(key) for key in self._keys]
+
+    def _paper_table(self, key: str) -> Cells:
+        """Return the table of the scores with this key: limits, letters and rank of each run.
+
+        With groups, there is a cell with score, limits and letters for each run and group.
         """
-        tables = []
-        for key in self._keys:
-            heading = f"{key}{' in %' if self._scale.percent else ''}"
-            rows = self._rows(None, key)
-            if len(self._boards) > 1:
-                names = [row["run"] for row in rows]
-                by_group = [
-                    sorted(self._rows(group, key), key=lambda row: names.index(row["run"]))
-                    for group in self._boards
-                ]
-                cells = [
-                    [[f"{self._score(row)} {row['letters']}"] for row in rows_of_run]
-                    for rows_of_run in zip(*by_group, strict=True)
-                ]
-                groups = [group_heading(x, True, self.scope.averaging) for x in self._boards]
-                tables.append(crossed(heading, names, groups, cells))
-                continue
+        heading, rows = f"{key}{' in %' if self._scale.percent else ''}", self._rows(None, key)
+        if len(self._boards) == 1:
             heading += f" ({self._limits.heading})"
             table = [["Run", heading, "Letters", f"Rank ({self._limits.percent} CI)"]]
             for row in rows:
                 rank = f"{row['rank']} ({row['rank_lo']}, {row['rank_hi']})"
                 table.append([row["run"], self._score(row), row["letters"], rank])
-            tables.append(table)
-        return tables
+            return table
+        by_group = [{row["run"]: row for row in self._rows(x, key)} for x in self._boards]
+        names = [row["run"] for row in rows]
+        cells = [
+            [[f"{self._score(own[name])} {own[name]['letters']}"] for own in by_group]
+            for name in names
+        ]
+        groups = [group_heading(x, True, self.scope.averaging) for x in self._boards]
+        return crossed(heading, names, groups, cells)
 
     def _score(self, row: Mapping[str, Any]) -> str:
         """Return the score of a run with its limits, such as "53.1 (42.4, 63.6)"."""
         return f"{self._scale.number(row['score'])} {self._scale.limits(row['lo'], row['hi'])}"
 
     def records(self) -> Cells:
-        """Return a row for each group, k and run, and for each pair of runs that has p-values.
-
-        The group of all questions is "".
-        """
+        """Return a row for each group, k and run, and for each pair of runs that has p-values."""
         rows = [
             {"group": group, **row}
             for group, board in self._boards.items()
             for row in [*board["runs"], *(x for x in board["pairs"] if "p" in x)]
         ]
-        return make_table([*dict.fromkeys(name for row in rows for name in row)], rows)
+        columns = dict.fromkeys(name for row in rows for name in row)
+        return make_table({name: name for name in columns}, rows)
 
     def notes(self, for_paper: bool = False) -> list[str]:
         """Return [paragraph]: it explains limits, ranks and letters, in short if `for_paper`."""
@@ -301,38 +293,43 @@ class LeaderboardView(View):
             f"{ranks} from {percent} confidence intervals of all pairwise differences together, "
             f"over all {pairs}: runs that share {letter} cannot be told apart.",
         ]
-        if self._has_p and not for_paper:
-            notes.append(P_VALUES)
-        if self._shows_pairs and not for_paper:
-            notes.append(
-                "band lo and band hi are the limits of all differences together, from which the "
-                "letters follow; lo and hi are the limits of one difference alone."
-            )
-        elif not for_paper:
+        return [" ".join(notes if for_paper else [*notes, *self._notes_on_pairs()])]
+
+    def _notes_on_pairs(self) -> list[str]:
+        """Return sentences about the table of differences, or about where the differences are."""
+        if not self._shows_pairs:
             number = len(self.board["pairs"])
-            notes.append(f"The {number} differences are in the output of --format json.")
-        return [" ".join(notes)]
+            return [f"The {number} differences are in the output of --format json."]
+        bands = (
+            "band lo and band hi are the limits of all differences together, from which the "
+            "letters follow; lo and hi are the limits of one difference alone."
+        )
+        return [P_VALUES, bands] if self._has_p else [bands]
 
     def sentence(self) -> str:
         """Return a sentence that compares the best run at the first k with all others."""
-        key, scale = self._keys[0], self._scale
+        key, limits = self._keys[0], self._limits
         best, *others = rows = self._rows(None, key)
-        lower = [
-            pair["b"]
-            for pair in self.board["pairs"]
-            if (pair["a"], pair["key"]) == (best["run"], key) and pair["band_lo"] > 0
-        ]
-        undecided = [row["run"] for row in others if row["run"] not in lower]
         equal = [row["run"] for row in rows if math.isclose(row["score"], best["score"])]
-        limits, verb = self._limits.described(scale, (best["lo"], best["hi"])), "has"
+        interval, verb = limits.described(self._scale, (best["lo"], best["hi"])), "has"
         if len(equal) > 1:
-            verb, limits = "have", f"for {best['run']}, {limits}"
-        conclusions = [f"is higher than that of {enumerated(lower)}"] if lower else []
-        if undecided:
-            conclusions.append(f"cannot be told apart from that of {enumerated(undecided)}")
+            verb, interval = "have", f"for {best['run']}, {interval}"
         return (
             f"Of {len(rows)} runs on {self.scope.in_words()}, {enumerated(equal)} {verb} the "
-            f"highest {key}, {scale.with_unit(best['score'])} ({limits}). By simultaneous "
-            f"{self._limits.percent} confidence intervals of all pairwise differences, the {key} "
-            f"of {best['run']} {' and '.join(conclusions)}."
+            f"highest {key}, {self._scale.with_unit(best['score'])} ({interval}). By simultaneous "
+            f"{limits.percent} confidence intervals of all pairwise differences, the {key} of "
+            f"{best['run']} {self._conclusion(best, others)}."
         )
+
+    def _conclusion(self, best: Mapping[str, Any], others: Sequence[Mapping[str, Any]]) -> str:
+        """Return a clause on which of the other runs the best one certainly exceeds."""
+        lows = {(x["a"], x["b"], x["key"]): x["band_lo"] for x in self.board["pairs"]}
+        lower: dict[bool, list[str]] = {True: [], False: []}
+        for row in others:
+            lower[lows[best["run"], row["run"], best["key"]] > 0].append(row["run"])
+        clauses = []
+        if lower[True]:
+            clauses.append(f"is higher than that of {enumerated(lower[True])}")
+        if lower[False]:
+            clauses.append(f"cannot be told apart from that of {enumerated(lower[False])}")
+        return " and ".join(clauses)

@@ -80,11 +80,13 @@ _COLUMN_HELPS = {
     "each row: one column, how often this sample occurred.",
     "finish": "why a response ended, for --unfinished. Usual names: finish_reason, stop_reason.",
 }
-_LABELS_HELP = (
-    "what a person says of a sample: 1 if it is correct, 0 if not, and empty where there is no "
-    "label. The rates of the checker are estimated from the labels, of each run from its own, and "
-    "the scores are corrected."
-)
+_HELPS_OF_COLUMNS = {
+    "labels": "what a person says of a sample: 1 if it is correct, 0 if not, and empty where there "
+    "is no label. The rates of the checker are estimated from the labels, of each run from its "
+    "own, and the scores are corrected.",
+}
+"""The help texts of columns that differ from those of the parameter in Python."""
+
 _ROW_FLAGS: dict[str, dict[str, Any]] = {
     "where": {
         **{"action": "append", "default": [], "type": condition, "metavar": "COLUMN=VALUE"},
@@ -148,10 +150,8 @@ def add_flags(
 ) -> None:
     """Add the flags of a subcommand that reads runs to its parser.
 
-    `files` is the text of the usage for the files, such as "FILE..."; with "[FILE]" they are
-    optional. Each of `parameters`, those of the function that the subcommand runs, becomes a flag
-    with the text in `helps`; `_WITHOUT_FLAG` lists exceptions. `has_charts` adds --plot, and
-    `formats` are the choices of --format.
+    `files` is the text of the usage for the files; with "[FILE]" they are optional. Each of
+    `parameters` becomes a flag with the text in `helps`; `_WITHOUT_FLAG` lists exceptions.
     """
     command.usage, command.epilog = f"{command.prog} {files} [flags]", epilog.replace("%", "%%")
     nargs = "*" if files.startswith("[") else "+"
@@ -162,41 +162,38 @@ def add_flags(
     )
     rows = command.add_argument_group("rows of the file, and their outcomes")
     flags = command.add_argument_group("parameters")
-    column_helps, options_of_flags = dict(_COLUMN_HELPS), {}
+    column_helps, added = dict(_COLUMN_HELPS), []
     for parameter in parameters:
-        text = helps.get(parameter.name, "")
-        if parameter.name == "labels":
-            column_helps["labels"] = _LABELS_HELP
-        elif parameter.name in (*PER_QUESTION, *PER_SAMPLE):
-            column_helps[parameter.name] = text
-        elif parameter.name not in _WITHOUT_FLAG:
+        name, text = parameter.name, helps.get(parameter.name, "")
+        if name in (*PER_QUESTION, *PER_SAMPLE):
+            column_helps[name] = _HELPS_OF_COLUMNS.get(name, text)
+        elif name not in _WITHOUT_FLAG:
             options = _argparse_options(parameter, text) | {"default": argparse.SUPPRESS}
-            options_of_flags[parameter.name] = options
-    if "include" in options_of_flags:
-        # Some commands called this flag --metric. The help does not show that name.
-        hidden = {"dest": "include", "help": argparse.SUPPRESS}
-        options_of_flags["metric"] = options_of_flags["include"] | hidden
-    for group, options_by_name in (
-        (flags, options_of_flags),
-        (columns, {role: _column_options(role, text) for role, text in column_helps.items()}),
-        (rows, {name: {"help": _READ_HELPS.get(name)} | x for name, x in _ROW_FLAGS.items()}),
-    ):
-        for name, options in options_by_name.items():
-            group.add_argument(f"--{name.replace('_', '-')}", **options)
-    text = "output format. json prints what the Python function returns. Default: table."
-    output: dict[str, Any] = {"dest": "output_format", "default": "table"}
-    command.add_argument("--format", choices=formats, help=text, **output)
-    text = "the same as --format json."
-    command.add_argument("--json", action="store_const", const="json", help=text, **output)
+            added.append((flags, name, options))
+            if name == "include":
+                # Some commands called this flag --metric. The help does not show that name.
+                hidden = {"dest": "include", "help": argparse.SUPPRESS}
+                added.append((flags, "metric", options | hidden))
+    added += [(columns, role, _column_options(role, text)) for role, text in column_helps.items()]
+    added += [(rows, x, {"help": _READ_HELPS.get(x)} | y) for x, y in _ROW_FLAGS.items()]
+    for group, name, options in added:
+        group.add_argument(f"--{name.replace('_', '-')}", **options)
+    _add_output_flags(command, formats)
     if has_charts:
         command.add_argument("--plot", metavar="FILE", help=PLOT_HELP)
 
 
-def _column_options(role: str, text: str) -> dict[str, Any]:
-    """Return the options of `add_argument` for the column (or columns) of a role.
+def _add_output_flags(command: argparse.ArgumentParser, formats: Sequence[str]) -> None:
+    """Add --format and --json to a parser."""
+    output: dict[str, Any] = {"dest": "output_format", "default": "table"}
+    text = "output format. json prints what the Python function returns. Default: table."
+    command.add_argument("--format", choices=formats, help=text, **output)
+    text = "the same as --format json."
+    command.add_argument("--json", action="store_const", const="json", help=text, **output)
 
-    The help is `text` with the usual names of the column, if any.
-    """
+
+def _column_options(role: str, text: str) -> dict[str, Any]:
+    """Return the options of `add_argument` for a role: its help has the usual names of columns."""
     # Names such as problem_idx are left out, because they are variants of names such as problem.
     names = COLUMN_NAMES.get(role) or ()
     listed = ", ".join(x for x in names if not re.search("_(idx|index|number|num|no)$", x))
@@ -235,8 +232,8 @@ def parameters_and_helps(
 
 def split_arguments(flags: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
     """Split flags into arguments of `read_run`, with the checker as "checker", and all others."""
-    reading = {name: value for name, value in flags.items() if name in _READING}
-    parameters = {name: value for name, value in flags.items() if name not in _READING}
+    parameters = dict(flags)
+    reading = {name: parameters.pop(name) for name in _READING if name in flags}
     reading["checker"] = parameters.get("check_correct_fn")
     return reading, parameters
 
@@ -255,15 +252,15 @@ def _argparse_options(parameter: inspect.Parameter, text: str) -> dict[str, Any]
 def _value_options(annotation: Any, has_default: bool) -> dict[str, Any]:
     """Return the options of `add_argument` for values of a type, such as list[int] | None.
 
-    A list of scalars takes one or more values, and a tuple as many as it has. If the type allows
-    None but the default is something else (`has_default`), the text "none" stands for None. Values
-    of other types are written as JSON.
+    A list of scalars takes one or more values, and a tuple as many as it has. If the default is not
+    None, the text "none" stands for None. Values of other types are written as JSON.
     """
     is_union = isinstance(annotation, types.UnionType)
     kinds = typing.get_args(annotation) if is_union else (annotation,)
     options: dict[str, Any] = {}
     # For list[int], the key is list and the value (int,).
-    entry_types = {typing.get_origin(kind): typing.get_args(kind) for kind in kinds}
+    entry_types: dict[Any, tuple[Any, ...]]
+    entry_types = dict(zip(map(typing.get_origin, kinds), map(typing.get_args, kinds), strict=True))
     if Callable in entry_types:
         return {"type": _checker_of_text, "metavar": "NAME|MODULE:FUNCTION"}
     entries, numbers = entry_types.get(list, (None,)), entry_types.get(tuple, (...,))
@@ -271,12 +268,13 @@ def _value_options(annotation: Any, has_default: bool) -> dict[str, Any]:
         kinds, options = entries, {"nargs": "+", "action": "extend"}
     elif numbers[-1] is not ...:
         kinds, options = numbers, {"nargs": len(numbers)}
-    kind = next((kind for kind in kinds if kind in _SCALARS), None)
-    if kind is None:
+    scalars = [kind for kind in _SCALARS if kind in kinds]
+    if not scalars:
         return {"type": _json_of_text, "metavar": "JSON"}
     is_optional = types.NoneType in kinds and has_default
-    metavar = f"{kind.__name__.upper()}{'|none' if is_optional else ''}"
-    return options | {"type": partial(value_of_text, kind, none=is_optional), "metavar": metavar}
+    metavar = f"{scalars[0].__name__.upper()}{'|none' if is_optional else ''}"
+    value = partial(value_of_text, scalars[0], none=is_optional)
+    return options | {"type": value, "metavar": metavar}
 
 
 def _json_of_text(text: str) -> Any:

@@ -46,8 +46,7 @@ _LATEX_CHARACTERS = {
 class View(abc.ABC):
     """Format the result of a subcommand as one of FORMATS_OF_OUTPUT.
 
-    `label` is the name of the table in LaTeX. `input` has sentences that say what was read. `scope`
-    has facts about the runs for the caption in LaTeX, or is None.
+    `label` is the name of the table in LaTeX, and `input` has sentences on what was read.
     """
 
     label = "scores"
@@ -79,10 +78,7 @@ class View(abc.ABC):
         return ""
 
     def printed(self, output_format: str) -> str:
-        """Return the output in one of FORMATS_OF_OUTPUT.
-
-        For JSON, this prints the sentences of `input` to standard error; for CSV all sentences.
-        """
+        """Return the output in a format. JSON and CSV print sentences to standard error."""
         if output_format == "json":
             print(printable("\n".join(self.input)), file=sys.stderr)
             return json.dumps(self.data(), indent=2)
@@ -95,14 +91,12 @@ class View(abc.ABC):
         if output_format == "latex":
             return self._latex("\n".join(f"% {line}" for line in lines))
         for_paper = output_format == "markdown"
-        tables = [
-            *(map(_markdown, self.paper_tables()) if for_paper else map(aligned, self.tables()))
-        ]
         notes = "\n".join(_wrapped(note, 78) for note in self.notes(for_paper))
         texts = ["\n".join(lines), notes, _wrapped(self.sentence(), 80)]
-        if for_paper:
-            texts = [html.escape(text, quote=False) for text in texts]
-        return _paragraphs(texts[0], *tables, *texts[1:])
+        if not for_paper:
+            return _paragraphs(texts[0], *map(aligned, self.tables()), *texts[1:])
+        first, *others = (html.escape(text, quote=False) for text in texts)
+        return _paragraphs(first, *map(_markdown, self.paper_tables()), *others)
 
     def _latex(self, comment: str) -> str:
         """Return a comment, the tables with captions, and the sentence in LaTeX."""
@@ -147,27 +141,25 @@ def print_output(text: str) -> None:
 
 
 def make_table(
-    columns: Mapping[str, str] | Sequence[str],
+    columns: Mapping[str, str],
     rows: Iterable[Mapping[str, Any]],
     text: Callable[[Any], str] = str,
     texts: Mapping[str, Callable[[Any], str]] = {},
     missing: str = "",
 ) -> Cells:
-    """Return a table with a row of headings, and a row of cells for each mapping in `rows`.
+    """Return a table with a heading for each of `columns`, and a row of cells for each of `rows`.
 
-    `columns` maps keys of the rows to headings, or lists keys that are headings. Columns that all
-    rows lack are left out. `text` returns the text of a value, and `texts` has other functions by
-    the key of their column. `missing` stands for None, and for a value that its row lacks.
+    Columns that all rows lack are left out. `text` returns the text of a value, and `texts` has
+    other functions by column. `missing` stands for None, and for a value that its row lacks.
     """
     rows = list(rows)
     known = {name for row in rows for name in row}
-    headings = columns if isinstance(columns, Mapping) else dict(zip(columns, columns, strict=True))
-    shown = [(name, texts.get(name, text)) for name in headings if name in known]
+    shown = [(name, texts.get(name, text)) for name in columns if name in known]
     cells = (
         [missing if row.get(name) is None else text_of(row[name]) for name, text_of in shown]
         for row in rows
     )
-    return [[headings[name] for name, _ in shown], *cells]
+    return [[columns[name] for name, _ in shown], *cells]
 
 
 def crossed(
@@ -211,8 +203,8 @@ def csv_text(rows: Iterable[Iterable[Any]]) -> str:
 def _spreadsheet_safe(cell: str) -> str:
     """Return a cell that spreadsheets do not take for a formula (OWASP, "CSV injection").
 
-    A cell that starts like a formula after spaces and invisible characters, and is no number,
-    gets an apostrophe in front. Carriage returns, which would start a row, are escaped.
+    One that starts like a formula, and is no number, gets an apostrophe in front. Carriage returns,
+    which would start a row, are escaped.
     """
     cell = printable(cell)
     first = next((x for x in cell if x.isprintable() and not x.isspace()), " ")
@@ -249,11 +241,9 @@ def _latex_table(table: Cells, label: str, caption: str) -> str:
 
 
 def _latex_cell(text: str) -> str:
-    """Return a cell in LaTeX, with braces before a bracket or an asterisk at its start.
-
-    LaTeX would take these for arguments of the command that ends the row above.
-    """
+    """Return a cell in LaTeX."""
     text = _latex_text(text)
+    # LaTeX would take a bracket or an asterisk for an argument of the end of the row above.
     return f"{{}}{text}" if text.startswith(("[", "*")) else text
 
 
@@ -347,18 +337,17 @@ class Scale(NamedTuple):
         """Return limits without their unit: "(1.2, 3.4)"."""
         return f"({self.number(lo)}, {self.number(hi)})"
 
+    def range(self, lo: float, hi: float) -> str:
+        """Return limits in words, without their unit: "1.2 to 3.4"."""
+        return f"{self.number(lo)} to {self.number(hi)}"
+
 
 class Scope(NamedTuple):
     """The facts about one or several runs that the sentences of the output state.
 
-    Args:
-        sizes: for each run, the number of samples of each of the M questions, (M,).
-        checker: the name of the checker, or None if the samples were graded before.
-        row, noun: the words for a question and for a sample.
-        correction: how scores are corrected for errors of the checker, or "".
-        averaging: how questions are averaged, or "".
-        missing: which samples are missing and how they count, or "".
-        clusters: the cluster of each question, (M,), or None.
+    `sizes` has (M,) numbers of samples for each run. `checker` is None if samples were graded
+    before. `row` and `noun` are the words for a question and a sample. `correction`, `averaging`
+    and `missing` are phrases on errors of the checker, means over questions and missing samples.
     """
 
     sizes: Sequence[np.ndarray]
@@ -387,11 +376,7 @@ class Scope(NamedTuple):
 
 
 class Limits(NamedTuple):
-    """Describe the limits of an interval in words.
-
-    `interval` is its method, `row` the word for a question, and `anytime` whether the limits hold
-    at all looks together.
-    """
+    """Describe the limits of an interval in words. `row` is the word for a question."""
 
     confidence: float
     interval: str
@@ -424,5 +409,4 @@ class Limits(NamedTuple):
 
     def described(self, scale: Scale, limits: tuple[float, float]) -> str:
         """Return limits in words: "95 % confidence interval 1.2 to 3.4, for other questions .."."""
-        lo, hi = map(scale.number, limits)
-        return f"{self.name} {lo} to {hi}, {self.scope}"
+        return f"{self.name} {scale.range(*limits)}, {self.scope}"

@@ -24,6 +24,7 @@ from ..runs.outcomes_of_runs import naming_questions
 from .flags import COOL, WARM, add_flags, add_second_flags, parameters_and_helps, value_of_text
 from .formats import Limits, Scale, number_of, print_output, printable
 from .graded_files import file_arguments, graded_files
+from .run_input import RunInput
 
 EXIT_STATUS = {SHOWN: 0, CONTRARY: 1, UNDECIDED: 3}
 _GATE_EXAMPLES = f"""\
@@ -82,26 +83,26 @@ def _gate_files(
     if baseline is None and (arguments.second or margin is not None):
         raise ValueError("--margin and flags that end in -b belong to --baseline: give that too.")
     requested = gate_options(**arguments.parameters)
-    bound = check_bound("--margin", margin or 0.0, requested.metric, is_margin=True)
     sources = [(", ".join(files), files)]
-    if at_least is not None:
+    if baseline is None:
         bound = check_bound("--at-least", at_least, requested.metric)
-    elif baseline is not None:
+    else:
+        bound = check_bound("--margin", margin or 0.0, requested.metric, is_margin=True)
         name = f"{baseline} (baseline)" if [baseline] == list(files) else baseline
         sources.append((name, [baseline]))
     inputs, runs, options = graded_files(sources, arguments, requested)
     with naming_questions(inputs[0].questions):
-        if at_least is not None:
+        if baseline is None:
             gate = gate_at_least(runs[0], bound, options)
         else:
             gate = gate_not_worse(runs[0], runs[1], bound, options)
-    read = "\n".join(f"{run.name}: {run.described()}" for run in inputs)
-    return _print_verdict(gate, read, output_format)
+    return _print_verdict(gate, inputs, output_format)
 
 
-def _print_verdict(gate: Gate, read: str, output_format: str) -> int:
+def _print_verdict(gate: Gate, inputs: Sequence[RunInput], output_format: str) -> int:
     """Print what was read and the verdict, and return the exit status."""
     status = EXIT_STATUS[gate.status]
+    read = "\n".join(f"{run.name}: {run.described()}" for run in inputs)
     if output_format == "table":
         print_output(f"{read}\n{verdict(gate)}")
         return status
@@ -118,35 +119,46 @@ def _print_verdict(gate: Gate, read: str, output_format: str) -> int:
 
 def verdict(gate: Gate) -> str:
     """Return sentences with the verdict and the limits, and how much more data would decide."""
-    scale, options = Scale(percent=False, decimals=4), gate.options
-    limits = Limits(options.confidence, str(options.interval), anytime=options.anytime)
-    interval, averaging = limits.described(scale, (gate.lo, gate.hi)), options.weighting.words
-    name = f"{gate.key}, {averaging}," if averaging else gate.key
-    measured, least = f"{name} is {scale.number(gate.score)} ({interval}).", f"{gate.threshold:g}"
+    least = f"{gate.threshold:g}"
     if gate.baseline is not None:
-        measured = (
-            f"{name} is {scale.number(gate.score)}, and {scale.number(gate.baseline)} in the "
-            f"baseline, a difference of {scale.number(gate.estimate, sign=True)} ({interval})."
-        )
         least = "that of the baseline"
         least += f" minus {-gate.threshold:g}" if gate.threshold else ""
+    measured = _measured(gate)
     if gate.status == SHOWN:
         return f"Shown: the score is at least {least}. {measured}"
     if gate.status == CONTRARY:
         return f"The contrary is shown: the score is below {least}. {measured}"
     undecided = f"Not decided: the score may or may not be at least {least}. {measured}"
+    return f"{undecided} {_what_would_decide(gate)}"
+
+
+def _measured(gate: Gate) -> str:
+    """Return a sentence with the score, and its difference from that of a baseline, if any."""
+    scale, options = Scale(percent=False, decimals=4), gate.options
+    limits = Limits(options.confidence, str(options.interval), anytime=options.anytime)
+    interval, averaging = limits.described(scale, (gate.lo, gate.hi)), options.weighting.words
+    name = f"{gate.key}, {averaging}," if averaging else gate.key
+    if gate.baseline is None:
+        return f"{name} is {scale.number(gate.score)} ({interval})."
+    return (
+        f"{name} is {scale.number(gate.score)}, and {scale.number(gate.baseline)} in the baseline, "
+        f"a difference of {scale.number(gate.estimate, sign=True)} ({interval})."
+    )
+
+
+def _what_would_decide(gate: Gate) -> str:
+    """Return sentences on the questions or samples that an undecided gate lacks."""
     if gate.more is None:
         return (
-            f"{undecided} No number of {gate.unit}s would decide, as the estimate is equal to the "
-            f"least score."
+            f"No number of {gate.unit}s would decide, as the estimate is equal to the least score."
         )
     more = number_of(gate.more, f"more {gate.unit}")
     more += " of each question" if gate.unit == "sample" else ""
     more += ", and more labels in proportion," if gate.has_labels else ""
-    undecided += f" About {more} would decide, if the estimate stays the same."
-    if options.anytime or options.interval == "posterior":
-        return undecided
+    text = f"About {more} would decide, if the estimate stays the same."
+    if gate.options.anytime or gate.options.interval == "posterior":
+        return text
     return (
-        f"{undecided} To add them and look again, give --anytime (anytime=True) at each look, "
-        f"which needs some more."
+        f"{text} To add them and look again, give --anytime (anytime=True) at each look, which "
+        f"needs some more."
     )

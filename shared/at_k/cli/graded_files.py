@@ -18,6 +18,12 @@ from ..runs.outcomes_of_runs import Run, grade_sources, naming_questions
 from .flags import ROLES_OF_SECOND, split_arguments
 from .run_input import RunInput, refuse_ungraded
 
+_GRADING = {"checker_rates", "common"}
+"""Arguments of `grade_sources` that are flags, and no options of a comparison."""
+
+_OPTIONAL_LATER = {"groups", "clusters", "question_weights"}
+"""The roles of columns that only the first of several runs needs."""
+
 # What helps, by the role of the column that the second file lacks.
 _REMEDIES_OF_SECOND = (
     ("where", " To read all rows of this file, add --where-b ''."),
@@ -29,8 +35,7 @@ class FileArguments(NamedTuple):
     """The values of the flags of compare, gate or plan, by what they are for.
 
     `reading` are arguments of `read_run`, and `second` those that differ for the second run.
-    `parameters` are the options of the comparison or plan, and `grading` the arguments of
-    `grade_sources` that are no options: checker_rates, by_order and common.
+    `parameters` are options of the comparison, and `grading` arguments of `grade_sources`.
     """
 
     reading: dict[str, Any]
@@ -46,20 +51,25 @@ def file_arguments(flags: dict[str, Any], files: Sequence[str] = ()) -> FileArgu
     """
     values = {role: flags.pop(f"{role}_b", None) for role in ROLES_OF_SECOND}
     second = {role: _without_empty(value) for role, value in values.items() if value is not None}
-    paths = list(map(os.path.realpath, files))
-    repeated = [file for file, path in zip(files, paths, strict=True) if paths.count(path) > 1]
-    if repeated and all((flags.get(role) or None) == x for role, x in second.items()):
-        raise ValueError(
-            f"{shlex.quote(repeated[0])} is given twice, so a run would be compared with itself. "
-            f"If it has two runs, say which rows are whose: --where model=A --where-b model=B."
-        )
+    if all((flags.get(role) or None) == value for role, value in second.items()):
+        _refuse_repeats(files)
     reading, parameters = split_arguments(flags)
     if "include" in parameters:
         parameters["metric"] = parameters.pop("include")
-    names = parameters.keys() & {"checker_rates", "common"}
-    grading = {"by_order": bool(reading.get("by_order"))}
-    grading |= {name: parameters.pop(name) for name in names}
+    grading = {name: parameters.pop(name) for name in _GRADING & parameters.keys()}
+    grading["by_order"] = bool(reading.get("by_order"))
     return FileArguments(reading, second, parameters, grading)
+
+
+def _refuse_repeats(files: Sequence[str]) -> None:
+    """Raise a ValueError if a file occurs twice."""
+    paths = list(map(os.path.realpath, files))
+    for file, path in zip(files, paths, strict=True):
+        if paths.count(path) > 1:
+            raise ValueError(
+                f"{shlex.quote(file)} is given twice, so a run would be compared with itself. If "
+                f"it has two runs, say which rows are whose: --where model=A --where-b model=B."
+            )
 
 
 def _without_empty(value: Any) -> Any:
@@ -76,8 +86,7 @@ def graded_files(
 ) -> tuple[list[RunInput], list[Run], Any]:
     """Read and grade runs; return the runs as read, the graded runs, and a copy of the options.
 
-    `sources` has the name and the files of each run. As in `grade_sources`, options are validated
-    before checking, and the copy has the groups, clusters and weights that runs were read with.
+    `sources` has the name and the files of each run. The copy is as that of `grade_sources`.
     """
     # None: look for a column with a usual name. For `named_only`, the user must name the column.
     named_only = {"groups"} if options.interval == "questions" else {"groups", "clusters"}
@@ -107,27 +116,29 @@ def graded_files(
 def _read_files(
     files: Sequence[str], reading: Mapping[str, Any], index: int, number: int
 ) -> ReadRun:
-    """Read the run `index` of `number`. Runs after the first may lack groups, clusters, weights.
-
-    A SelectionError names the file, and for the second of two runs proposes flags that end in -b.
-    """
+    """Read the run `index` of `number`. Runs after the first may lack groups, clusters, weights."""
     try:
         return read_run(files, **reading)
     except SelectionError as error:
-        roles = {*error.roles}
-        if index and roles and roles <= {"groups", "clusters", "question_weights"}:
-            others = {role: value for role, value in reading.items() if role not in roles}
+        if index and error.roles and _OPTIONAL_LATER.issuperset(error.roles):
+            others = {role: value for role, value in reading.items() if role not in error.roles}
             return _read_files(files, others, index, number)
-        ways, end = error.ways, ""
-        if (index, number) == (1, 2):
-            ways = list(map(_way_of_second, ways))
-            end = "".join(
-                x for role, x in _REMEDIES_OF_SECOND if role in roles and reading.get(role)
-            )
-        elif index:
-            end = " If other files have other columns, at_k.leaderboard takes runs of at_k.read."
+        if index:
+            error = _error_of_later(error, reading, number)
         start = "" if files[0] in str(error) else f"{files[0]}: "
-        raise type(error)([start, *error.args, end], ways) from None
+        raise type(error)([start, *error.args], error.ways) from None
+
+
+def _error_of_later(
+    error: SelectionError, reading: Mapping[str, Any], number: int
+) -> SelectionError:
+    """Return an error about a run after the first of `number`, with what helps there."""
+    if number > 2:
+        remedy = " If other files have other columns, at_k.leaderboard takes runs of at_k.read."
+        return type(error)([*error.args, remedy], error.ways)
+    roles = {role for role in error.roles if reading.get(role)}
+    remedies = [text for role, text in _REMEDIES_OF_SECOND if role in roles]
+    return type(error)([*error.args, *remedies], list(map(_way_of_second, error.ways)))
 
 
 def _way_of_second(way: Way) -> Way:

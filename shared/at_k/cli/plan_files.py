@@ -105,7 +105,8 @@ class PlanView(View):
 
     def records(self) -> Cells:
         """Return a table with a row for each design: "grid" or "cheapest", the key, and numbers."""
-        return make_table(["design", "key", *_PLAN_COLUMNS], self._rows())
+        columns = ["design", "key", *_PLAN_COLUMNS]
+        return make_table({name: name for name in columns}, self._rows())
 
     def notes(self, for_paper: bool = False) -> list[str]:
         """Return paragraphs on columns, the cheapest design (if wanted), and the assumptions."""

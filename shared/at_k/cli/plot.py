@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ..core.estimates import Estimate
+from ..results import estimates_of
 from ..runs.comparison import differences_as_dict
 from .run_input import RunInput, checker_of_all
 
@@ -48,31 +49,36 @@ def check_plot(file: str | None) -> None:
 
 
 def chart_of_scores(view: ScoresView, run: RunInput) -> Figure:
-    """Return the first chart that fits the scores of a run, or raise ValueError if none does.
-
-    The order is: by question, by group, by k, by threshold.
-    """
-    from ..charts import by_group, by_k, by_question, by_threshold
+    """Return the first chart that fits the scores of a run, or raise ValueError if none does."""
+    from ..charts import by_question
 
     if "per_question" in view.scores:
         return by_question(view.scores, n=run.caption["n"], checker=run.checker)
-    with_k = [x for x in view.estimates if isinstance(x.k, int)]
-    by_metric = Counter((x.metric, x.tau) for x in with_k)
-    thresholds = Counter(x.k for x in with_k if x.metric == "G-Pass@k")
-    charts: dict[Callable[..., Figure], bool] = {
-        by_group: any(x.group is not None for x in view.estimates),
-        by_k: max(by_metric.values(), default=0) > 1,
-        by_threshold: max(thresholds.values(), default=0) > 1,
-    }
-    chart = next((chart for chart, is_fitting in charts.items() if is_fitting), None)
-    if chart is None:
-        raise ValueError(
-            "give several k, such as --k 1 2 4 8, or groups (--groups COLUMN), or the scores of "
-            "questions (--return-per-question)."
-        )
-    is_named = any(x.interval and x.interval.interval for x in view.estimates)
-    interval = None if is_named else view.method_of(view.estimates[0])
-    return chart(view.scores, **run.caption, confidence=view.confidence, interval=interval)
+    estimates = estimates_of(view.scores)
+    chart = _chart_of_estimates(estimates)
+    is_named = any(x.interval and x.interval.interval for x in estimates)
+    confidence, interval = view.options["confidence"], view.options["interval"]
+    method = None if is_named else interval or "posterior"
+    return chart(view.scores, **run.caption, confidence=confidence, interval=method)
+
+
+def _chart_of_estimates(estimates: Sequence[Estimate]) -> Callable[..., Figure]:
+    """Return the function for the first chart that fits estimates."""
+    from ..charts import by_group, by_k, by_threshold
+
+    with_k = [x for x in estimates if isinstance(x.k, int)]
+    if any(x.group is not None for x in estimates):
+        return by_group
+    curves = [(x.metric, x.tau) for x in with_k]
+    if len({*curves}) < len(curves):
+        return by_k
+    ks = [x.k for x in with_k if x.metric == "G-Pass@k"]
+    if len({*ks}) < len(ks):
+        return by_threshold
+    raise ValueError(
+        "give several k, such as --k 1 2 4 8, or groups (--groups COLUMN), or the scores of "
+        "questions (--return-per-question)."
+    )
 
 
 def chart_of_comparison(compared: Compared, inputs: Sequence[RunInput]) -> Figure:

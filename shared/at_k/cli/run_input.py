@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -120,20 +120,22 @@ def refuse_ungraded(questions: ReadRun) -> None:
     columns, predictions = questions.columns, questions["predictions"]
     if "references" in questions or not isinstance(predictions, list):
         return
-    outcomes = columns.get("outcomes")
     problem = (
-        "outcome {} in {}: name those that are correct with --correct-values. Without it, outcomes "
-        f"are {KNOWN_WORDS}."
+        "sample {} in {}, and there is nothing to check it against: name the column of "
+        "references, or a file of them, with --references. Or name outcomes with --outcomes."
     )
-    if not outcomes:
+    known: Collection[str] = ()
+    if columns.get("outcomes"):
+        known = WORDS
         problem = (
-            "sample {} in {}, and there is nothing to check it against: name the column of "
-            "references, or a file of them, with --references. Or name outcomes with --outcomes."
+            "outcome {} in {}: name those that are correct with --correct-values. Without it, "
+            f"outcomes are {KNOWN_WORDS}."
         )
+    column = columns.get("outcomes") or columns.get("predictions")
     for question, samples in enumerate(predictions):
         for sample in samples if isinstance(samples, list) else [samples]:
-            if isinstance(sample, str) and not (outcomes and word(sample) in WORDS):
-                text = problem.format(short(sample), outcomes or columns.get("predictions"))
+            if isinstance(sample, str) and word(sample) not in known:
+                text = problem.format(short(sample), column)
                 raise InputError(Place("Question", question), f" has the {text}")
 
 
@@ -144,20 +146,19 @@ def warn_of_other_grades(questions: ReadRun, outcomes: Samples) -> None:
     rows = zip(questions.grades, outcomes.sizes.tolist(), strict=True)
     # A list may have fewer or more grades than the question has samples.
     grades = [grade for row, size in rows for grade in [*row, *[None] * size][:size]]
-    samples = zip(grades, outcomes.values.tolist(), outcomes.is_scored.tolist(), strict=True)
     compared = [
-        (i, grade, outcome)
-        for i, (grade, outcome, is_scored) in enumerate(samples)
-        if is_scored and isinstance(grade, (int, float))
+        index
+        for index in np.flatnonzero(outcomes.is_scored).tolist()
+        if isinstance(grades[index], (int, float))
     ]
-    differing = [(i, grade, outcome) for i, grade, outcome in compared if grade != outcome]
-    if differing:
-        index, grade, outcome = differing[0]
-        place = sample_place("", outcomes.sizes, index)
-        name = text_of_ids(questions.ids[place.question] if questions.ids else place.question)
-        warnings.warn(
-            f"The log grades {len(differing)} of {len(compared)} samples otherwise than the "
-            f"checker does, such as question {name}, sample {place.sample} ({grade:g} there, "
-            f"{outcome:g} here).",
-            stacklevel=2,
-        )
+    differing = [index for index in compared if grades[index] != outcomes.values[index]]
+    if not differing:
+        return
+    place = sample_place("", outcomes.sizes, differing[0])
+    name = text_of_ids(questions.ids[place.question] if questions.ids else place.question)
+    warnings.warn(
+        f"The log grades {len(differing)} of {len(compared)} samples otherwise than the checker "
+        f"does, such as question {name}, sample {place.sample} ({grades[differing[0]]:g} there, "
+        f"{outcomes.values[differing[0]]:g} here).",
+        stacklevel=2,
+    )

@@ -18,6 +18,8 @@ from ..core.choice import KnownClusters
 from ..core.computation import Computation
 from ..core.computations import COMPUTATIONS, GPASSK
 from ..core.estimates import Estimate
+from ..core.interval import Interval
+from ..core.samples import Samples
 from ..intervals.labelled import Errors
 from ..loading import metric_script
 from ..readers.missing import CHOICES, MissingError
@@ -27,7 +29,7 @@ from ..runs.noise import correction_in_words, noise_of
 from ..runs.options import WITHOUT_K, ComparisonOptions, RunOptions, compared_scores
 from ..runs.outcomes_of_runs import Run, naming_questions, number_unanswered
 from .flags import COOL, WARM, add_flags, parameter_helps, split_arguments
-from .formats import FORMATS_OF_OUTPUT, Scale, Scope, as_flag, print_output
+from .formats import FORMATS_OF_OUTPUT, Scope, as_flag, print_output
 from .plot import chart_of_scores, check_plot, draw
 from .run_input import CheckedOnce, RunInput, refuse_ungraded, warn_of_other_grades
 from .score_tables import ScoresView, nouns_of
@@ -168,22 +170,27 @@ def _scores_view(
             run.unanswered = number_unanswered(checked)
             if not _OPTIONS_OF_DEFINITION & arguments.keys():
                 noise = _noise_of_leading_score(scores, checked, options)
-    nouns, clusters = nouns_of([name]), options.get("clusters")
-    if isinstance(clusters, KnownClusters) and options["interval"] != "questions":
-        clusters = None  # as in `SharedOptions`
-    scope = Scope(
-        [run.sizes],
-        run.checker,
-        *nouns,
-        correction=correction_in_words(scores["checker"]) if "checker" in scores else "",
-        averaging=scores.averaging,
-        missing=questions.missing,
-        clusters=clusters,
-    )
-    input_sentences = [run.described(*nouns)]
+    scope = _scope_of_run(name, run, scores, options)
+    input_sentences = [run.described(scope.row, scope.noun)]
     if phrases := list(filter(None, [scope.correction, scope.averaging])):
         input_sentences.append(f"Scores are {', '.join(phrases)}.")
     return ScoresView(scores, scope, input_sentences, options, noise, questions.ids, name)
+
+
+def _scope_of_run(name: str, run: RunInput, scores: Result, options: Mapping[str, Any]) -> Scope:
+    """Return the facts about a run, scored with the metric `name`, that sentences state."""
+    clusters = options.get("clusters")
+    if isinstance(clusters, KnownClusters) and options["interval"] != "questions":
+        clusters = None  # as in `SharedOptions`
+    return Scope(
+        [run.sizes],
+        run.checker,
+        *nouns_of([name]),
+        correction=correction_in_words(scores["checker"]) if "checker" in scores else "",
+        averaging=scores.averaging,
+        missing=run.questions.missing,
+        clusters=clusters,
+    )
 
 
 def _with_both_scores(
@@ -191,8 +198,7 @@ def _with_both_scores(
 ) -> MissingError:
     """Return an error about missing answers with pass@1 added for both choices of --missing.
 
-    The error is unchanged if the checker may be slow, if there are no references, or if it has such
-    numbers already. `files` and `reading` are the arguments of `read_run`, which raised it.
+    It is unchanged if the checker may be slow, without references, or if it has such numbers.
     """
     is_fast = checker in ("exact_match", "numeric", "choice")
     if not is_fast or len(error.ways) < 2 or "the mean outcome" in str(error):
@@ -214,32 +220,42 @@ def _leading_score(scores: Result) -> Estimate | None:
     """Return vote@k, or else the first score whose noise is shown, at its largest k, or None."""
     known = [x for x in estimates_of(scores) if x.group is None and x.metric in _WITH_NOISE]
     known.sort(key=lambda x: x.metric != "vote@k")
-    same_metric = [x for x in known if x.metric == known[0].metric and isinstance(x.k, int)]
-    return max(same_metric, key=lambda x: int(str(x.k)), default=None)
+    with_k = [(x.k, x) for x in known if x.metric == known[0].metric and isinstance(x.k, int)]
+    return max(with_k, key=lambda pair: pair[0])[1] if with_k else None
+
+
+def _shows_noise(score: Estimate, outcomes: Samples, clusters: Sequence[Any] | None) -> bool:
+    """Return whether a score has limits, and the data show how questions and samples vary.
+
+    They need two clusters of questions, a question with two samples, and k samples of each.
+    """
+    least_n, most_n = outcomes.n.min(), outcomes.n.max()
+    number = len(outcomes) if clusters is None else len({*clusters})
+    has_samples = score.metric in WITHOUT_K or (isinstance(score.k, int) and score.k <= least_n)
+    return score.interval is not None and min(number, most_n) >= 2 and has_samples
+
+
+def _interval_by_sampling(score: Estimate, options: Mapping[str, Any]) -> list[Interval] | None:
+    """Return [the interval of a score] if it is by "sampling", without `anytime`, or else None."""
+    if score.interval is None or options["anytime"]:
+        return None
+    method = score.interval.interval or options["interval"]
+    return [score.interval] if method == "sampling" else None
 
 
 def _noise_of_leading_score(
     scores: Result, checked: Checked, options: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """Return {key: entry of `noise`} of the leading score, or {} if that is not known.
-
-    It needs limits, two clusters of questions, a question with two samples, k samples of each
-    question, and a standard error above 0. `options` are those of the metric, with defaults.
-    """
-    leading, outcomes, clusters = _leading_score(scores), checked.outcomes, options["clusters"]
-    number = len(outcomes) if clusters is None else len({*clusters})
-    if leading is None or leading.interval is None or min(number, outcomes.n.max()) < 2:
+    """Return {key: entry of `noise`} of the leading score, or {} if that is not known, or 0."""
+    leading, outcomes = _leading_score(scores), checked.outcomes
+    if leading is None or not _shows_noise(leading, outcomes, options["clusters"]):
         return {}
     metric = leading.metric if leading.metric in WITHOUT_K else leading.key
-    if metric == leading.key and int(str(leading.k)) > outcomes.n.min():
-        return {}
     errors = Errors.from_options(options.get("checker_rates"), options.get("labels"), outcomes)
     shared = {x: options[x] for x in RunOptions.__annotations__ if x in options}
     comparison = ComparisonOptions(metric, None, "questions", options["confidence"], **shared)
     # Limits of `compute` for the same questions are not computed again.
-    interval = leading.interval
-    is_sampling = (interval.interval or options["interval"]) == "sampling"
-    same = [interval] if is_sampling and errors == Errors() and not options["anytime"] else None
+    same = _interval_by_sampling(leading, options) if errors == Errors() else None
     noise = noise_of(Run("The file", outcomes, checked.answers, errors), comparison, same)
     return {key: own for key, own in noise.items() if own["standard_error"] > 0}
 
@@ -262,22 +278,12 @@ def _eval_results_yaml(view: ScoresView, fields: Mapping[str, str | None]) -> st
     """Return the YAML of the score of all questions; raise ValueError if there is more than one."""
     import yaml
 
-    estimate, *others = (estimate for estimate in view.estimates if estimate.group is None)
-    if others:
-        raise ValueError(
-            f"The format eval-results has one score for a task, and there are {1 + len(others)}, "
-            f"such as {estimate.key} and {others[0].key}: select one, as by --include pass@k --k 1."
-        )
-    notes = [estimate.key, view.scope.in_words()]
-    if estimate.interval is not None and estimate.limits is not None:
-        method = view.method_of(estimate)
-        words = view.limits_by(method).described(Scale(percent=False, decimals=4), estimate.limits)
-        notes += [f"standard error {estimate.interval.sigma:.4f}", f"{words} ({method})"]
+    value, phrases = view.published()
     entry: dict[str, Any] = {
         "dataset": {"id": fields["dataset"], "task_id": fields["task"]},
-        "value": estimate.score,
+        "value": value,
         "source": {"url": fields["source_url"]},
-        "notes": "; ".join([*notes, f"evaluate-at-k {at_k.__version__}"]),
+        "notes": "; ".join([*phrases, f"evaluate-at-k {at_k.__version__}"]),
     }
     if fields["source_url"] is None:
         del entry["source"]

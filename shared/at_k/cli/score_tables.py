@@ -35,23 +35,17 @@ _TEXTS: Texts = {"key": str, "interval": lambda method: method.partition(":")[0]
 
 _MOST_SCORES_IN_SENTENCE = 6  # More scores than this are easier to read in a table.
 
+Row = Mapping[str, Any]
+"""An estimate by columns: group, key, metric, k, method, and those of `_HEADINGS` it has."""
+
 
 @dataclass
 class ScoresView(View):
     """The output for the scores of a run.
 
-    Args:
-        scores: the dict that `compute` returns.
-        scope: the facts about the run that sentences state.
-        input: sentences that say what was read, and how scores are corrected and averaged.
-        options: the options of the metric, defaults included.
-        noise: the key of one score with its entry in the result of `noise`; empty for no score.
-        ids: the ids of the M questions, or None.
-        label: the name of the table in LaTeX.
-
-    Attributes:
-        estimates: the estimates of the scores, for all questions and for groups.
-        confidence: the confidence of the intervals, or None if there are none.
+    `scores` is the dict that `compute` returns with these `options`, defaults included. `noise` has
+    the key of one score with its entry in the result of `noise`, or nothing. `ids` are those of the
+    questions.
     """
 
     scores: dict[str, Any]
@@ -63,85 +57,79 @@ class ScoresView(View):
     label: str = "scores"
 
     def __post_init__(self) -> None:
-        """Collect the estimates of each group, and the methods of all limits."""
-        self.estimates = estimates_of(self.scores)
-        self.confidence = self.options.get("confidence")
-        # The estimates by group and key. All questions are the group None.
-        self._by_group: dict[str | None, dict[str, Estimate]] = {None: {}}
-        for x in self.estimates:
-            self._by_group.setdefault(x.group, {})[x.key] = x
+        """Collect the rows of each group, and the methods of all limits."""
+        # The method of an interval is the option if the interval has no name.
+        default = self.options.get("interval") or "posterior"
+        rows = map(_row_of, estimates_of(self.scores))
+        self._rows = [row | {"method": row.get("interval", default)} for row in rows]
+        # The rows by group and key. All questions are the group None.
+        self._by_group: dict[str | None, dict[str, Row]] = {None: {}}
+        for row in self._rows:
+            self._by_group.setdefault(row["group"], {})[row["key"]] = row
         self._overall = self._by_group[None]
-        self._methods = {self.method_of(x) for x in self.estimates if x.limits is not None}
-        self._has_band = any(x.band is not None for x in self.estimates)
+        self._methods = {row["method"] for row in self._rows if "lo" in row}
         averaging, has_groups = self.scope.averaging, len(self._by_group) > 1
         self._headings = [group_heading(x, has_groups, averaging) for x in self._by_group]
         # A corrected pass@k that falls with k shows that errors of the checker are dependent.
         self._falls_with_k = "falls_with_k" in self.scores.get("checker", {})
 
-    def method_of(self, x: Estimate) -> str:
-        """Return the method of a score's interval; it is the option if the interval has no name."""
-        named = x.interval is not None and x.interval.interval
-        return named or self.options.get("interval") or "posterior"
-
-    def limits_by(self, method: str) -> Limits:
-        """Return the words for limits by this method. There has to be a confidence."""
-        anytime = bool(self.options.get("anytime"))
-        return Limits(self.confidence or 0.0, method, self.scope.row, anytime)
+    def _limits_by(self, method: str) -> Limits:
+        """Return the words for limits by this method."""
+        confidence = self.options.get("confidence") or 0.0
+        return Limits(confidence, method, self.scope.row, bool(self.options.get("anytime")))
 
     def data(self) -> dict[str, Any]:
         """Return the dict that `compute` returns."""
         return self.scores
 
-    def tables(self) -> list[Cells]:
-        """Return the tables for the terminal.
+    # --- Tables ---------------------------------------------------------------------------
 
-        Without intervals, one table has a row for each key and a column for each group. With
-        intervals, each group has a table. A table of single questions may follow.
+    def tables(self) -> list[Cells]:
+        """Return a table of keys and groups, or with intervals, a table for each group.
+
+        A table of single questions may follow.
         """
+        groups = self._by_group.values()
         if not self._methods:
-            groups = self._by_group.values()
             headings = self._headings if len(groups) > 1 else ["score"]
-            rows = [
-                [key, *(f"{group[key].score:.4f}" for group in groups)] for key in self._overall
-            ]
-            return [[["", *headings], *rows], *self._table_of_questions()]
+            cells = [[key, *(f"{x[key]['score']:.4f}" for x in groups)] for key in self._overall]
+            return [[["", *headings], *cells], *self._table_of_questions()]
         tables = []
-        for estimates, heading in zip(self._by_group.values(), self._headings, strict=True):
-            values = [{"key": key} | _statistics(x) for key, x in estimates.items()]
+        for rows, heading in zip(groups, self._headings, strict=True):
             columns = {"key": heading} | _HEADINGS
-            if all(row.get("mu", row["score"]) == row["score"] for row in values):
+            if all(row.get("mu", row["score"]) == row["score"] for row in rows.values()):
                 del columns["mu"]  # The intervals are centered at the scores themselves.
-            tables.append(make_table(columns, values, "{:.4f}".format, _TEXTS))
+            tables.append(make_table(columns, rows.values(), "{:.4f}".format, _TEXTS))
         return [*tables, *self._table_of_questions()]
 
     def paper_tables(self) -> list[Cells]:
         """Return a table of keys and groups for papers, and that of single questions if any."""
         scale, heads = self._scale(self._overall.values()), [""]
         if self._methods:
-            limits = self.limits_by(next(iter(self._methods)))
+            limits = self._limits_by(next(iter(self._methods)))
             is_one = len(self._methods) == 1
             heads = [f" ({limits.heading if is_one else f'{limits.percent} CI'})"]
             heads += [f"{limits.percent} band"] if self._has_band else []
-        keys, (overall, *groups) = [*self._overall], self._headings
+        overall, *groups = self._headings
         cells = [
             [_paper_cells(scale, group.get(key))[: len(heads)] for group in self._by_group.values()]
-            for key in keys
+            for key in self._overall
         ]
         columns = [overall.capitalize() or "Estimate", *groups]
-        table = crossed(scale.heading, keys, columns, cells, heads)
+        table = crossed(scale.heading, [*self._overall], columns, cells, heads)
         return [table, *self._table_of_questions()]
 
     def records(self) -> Cells:
         """Return a row for each key and group. Raises ValueError for scores of single questions."""
         if "per_question" in self.scores:
             raise ValueError("CSV has no scores of single questions: use --format json.")
-        return records_of(self.estimates)
+        return records_of(estimates_of(self.scores))
 
-    def _scale(self, estimates: Iterable[Estimate]) -> Scale:
-        """Return the scale for these scores that suits all numbers of all scores and groups."""
-        values = (value for x in self.estimates for value in _statistics(x).values())
+    def _scale(self, stated: Iterable[Row]) -> Scale:
+        """Return the scale for the metrics of these rows that suits the numbers of all rows."""
+        values = (row.get(name) for row in self._rows for name in _HEADINGS)
         numbers = [value for value in values if isinstance(value, (int, float))]
-        return Scale.of([x.metric for x in estimates], numbers)
+        return Scale.of([row["metric"] for row in stated], numbers)
 
     def _table_of_questions(self) -> list[Cells]:
         """Return a list with the table of the scores of single questions, or [] without them."""
@@ -166,17 +154,16 @@ class ScoresView(View):
             )
         if not for_paper:
             notes += [self._noise_in_words(*item) for item in self.noise.items()]
-        intervals = [x.interval for x in self.estimates if x.interval is not None]
-        for reason in sorted({str(x.interval) for x in intervals if x.is_unknown}):
-            notes.append(f"{reason.replace('none', 'No interval', 1)}.")
+        methods = {row.get("interval", "") for row in self._rows}
+        reasons = sorted(method for method in methods if method.startswith("none"))
+        notes += [f"{reason.replace('none', 'No interval', 1)}." for reason in reasons]
         return notes + self._notes_on_metrics()
 
     def _notes_on_metrics(self) -> list[str]:
         """Return sentences about mG-Pass@k at odd k, a biased cons@k, and maj@k."""
-        notes, metrics = [], {x.metric for x in self.estimates}
-        if ("mG-Pass@k", 1) in {
-            (x.metric, x.k % 2) for x in self.estimates if isinstance(x.k, int)
-        }:
+        notes, metrics = [], {row["metric"] for row in self._rows}
+        ks = [row["k"] for row in self._rows if row["metric"] == "mG-Pass@k"]
+        if any(isinstance(k, int) and k % 2 for k in ks):
             notes.append("mG-Pass@k is at most (k - 1)/k for odd k: compare it at even k.")
         if self._biased:
             notes.append(
@@ -195,7 +182,7 @@ class ScoresView(View):
         """Return sentences that say what the limits are for, and which scores are extrapolated."""
         limits, band = "lo and hi are limits", "band lo and band hi are limits"
         if for_paper:
-            percent = self.limits_by("").percent
+            percent = self._limits_by("").percent
             limits, band = f"{percent} CI: confidence limits", f"{percent} band: limits"
         scopes = {Limits(0.0, method, self.scope.row).scope for method in self._methods}
         if len(scopes) > 1:
@@ -214,10 +201,7 @@ class ScoresView(View):
         return notes
 
     def _noise_in_words(self, key: str, noise: Mapping[str, Any]) -> str:
-        """Return sentences with limits that the table lacks, and with the causes of the variance.
-
-        `noise` is the entry of the score `key` in the result of `at_k.noise`.
-        """
+        """Return sentences with limits that the table lacks, and the causes of the variance."""
         noun, by_cause = self.scope.row, {x: noise[x] for x in ("questions", "samples")}
         by_cause["labels"] = noise["checker"]
         shares = [f"{100 * x:.0f} % from the {cause}" for cause, x in by_cause.items() if x]
@@ -232,7 +216,7 @@ class ScoresView(View):
         if self._methods == {"questions"} and noise["same_questions"] is not None:
             limits, population = noise["same_questions"], f"the same {noun}s, sampled again"
             of_what = f" for other {noun}s"
-        scale = Scale.of([x.metric for x in self._overall.values()], limits)
+        scale = Scale.of([row["metric"] for row in self._overall.values()], limits)
         lo, hi = scale.number(limits[0]), scale.with_unit(limits[1])
         return (
             f"For {population}, {key} is between {lo} and {hi}. Of the variance of {key}{of_what}, "
@@ -242,47 +226,66 @@ class ScoresView(View):
     def sentence(self) -> str:
         """Return a sentence with the scores of all questions and their limits, or "".
 
-        It begins with vote@k, the majority vote of most papers, and leaves out a biased
-        cons@k. It is "" for too many scores, and if a corrected pass@k falls with k.
+        It begins with vote@k, the majority vote of most papers.
         """
-        stated = {key: x for key, x in self._overall.items() if key not in self._biased}
-        if self.options.get("interval") not in (None, "posterior"):
-            # The limits are those of avg@N here, not of the posterior.
-            stated = {key: x for key, x in stated.items() if x.metric != "bayes@N"}
-        is_short = self.confidence is not None and len(stated) <= _MOST_SCORES_IN_SENTENCE
-        if self._falls_with_k or not is_short or any(x.limits is None for x in stated.values()):
+        has_limits = self.options.get("confidence") is not None
+        stated = self._stated_rows() if has_limits and not self._falls_with_k else []
+        if not stated:
             return ""
-        scale, clauses = self._scale(stated.values()), list[str]()
-        for key, x in sorted(stated.items(), key=lambda item: item[1].metric != "vote@k"):
-            # The first clause has the confidence and the method, which hold for the others too.
-            clauses.append(self._statement(key, x, scale, is_first=not clauses))
+        scale = self._scale(stated)
+        first, *others = sorted(stated, key=lambda row: row["metric"] != "vote@k")
+        # The first clause has the confidence and the method, which hold for the others too.
+        limits = self._limits_by(first["method"])
+        clauses = [self._clause(first, scale, limits.described(scale, (first["lo"], first["hi"])))]
+        clauses += [self._clause(x, scale, scale.range(x["lo"], x["hi"])) for x in others]
         return f"On {self.scope.in_words()}, {enumerated(clauses)}."
 
-    def _statement(self, key: str, x: Estimate, scale: Scale, is_first: bool) -> str:
-        """Return a clause with a score, or its posterior mean, and its limits.
+    def _stated_rows(self) -> list[Row]:
+        """Return the rows that the sentence states; none if many, or if one has no limits."""
+        rows = [row for key, row in self._overall.items() if key not in self._biased]
+        if self.options.get("interval") not in (None, "posterior"):
+            # The limits are those of avg@N here, not of the posterior.
+            rows = [row for row in rows if row["metric"] != "bayes@N"]
+        is_stated = len(rows) <= _MOST_SCORES_IN_SENTENCE and all("lo" in row for row in rows)
+        return rows if is_stated else []
 
-        `is_first` adds the confidence and the method.
-        """
-        limits, interval = x.limits, x.interval
-        assert limits is not None
-        assert interval is not None
-        name, value, method = key, x.score, self.method_of(x)
+    def _clause(self, row: Row, scale: Scale, limits: str) -> str:
+        """Return a clause with a score, or its posterior mean, and these limits."""
+        name, value = row["key"], row["score"]
         if "temperature" in self.options:
             name += f" at temperature {self.options['temperature']:g}"
-        if method == "posterior" and interval.mu is not None:
-            name, value = f"the posterior mean of {name}", interval.mu
-        text = " to ".join(map(scale.number, limits))
-        if is_first:
-            text = self.limits_by(method).described(scale, limits)
-        if key in self._extrapolated:
-            text += f", extrapolated {self._extrapolated[key]}"
-        return f"{name} is {scale.with_unit(value)} ({text})"
+        if row["method"] == "posterior" and "mu" in row:
+            name, value = f"the posterior mean of {name}", row["mu"]
+        if row["key"] in self._extrapolated:
+            limits += f", extrapolated {self._extrapolated[row['key']]}"
+        return f"{name} is {scale.with_unit(value)} ({limits})"
+
+    def published(self) -> tuple[float, list[str]]:
+        """Return the score of all questions and phrases on it; ValueError if there are several."""
+        row, *others = self._overall.values()
+        if others:
+            raise ValueError(
+                f"The format eval-results has one score for a task, and there are "
+                f"{1 + len(others)}, such as {row['key']} and {others[0]['key']}: select one, as "
+                f"by --include pass@k --k 1."
+            )
+        phrases = [row["key"], self.scope.in_words()]
+        if "lo" in row:
+            method, scale = row["method"], Scale(percent=False, decimals=4)
+            limits = self._limits_by(method).described(scale, (row["lo"], row["hi"]))
+            phrases += [f"standard error {row['sigma']:.4f}", f"{limits} ({method})"]
+        return row["score"], phrases
+
+    @property
+    def _has_band(self) -> bool:
+        """Whether there are limits that hold for all k together."""
+        return any("band_lo" in row for row in self._rows)
 
     @cached_property
     def _biased(self) -> list[str]:
         """The keys of scores cons@k whose k is below the number of samples of a question."""
-        most, scores = max(int(n.max()) for n in self.scope.sizes), self._overall.items()
-        return [key for key, x in scores if x.metric == "cons@k" and x.k in range(most)]
+        most, rows = max(int(n.max()) for n in self.scope.sizes), self._overall.items()
+        return [key for key, row in rows if row["metric"] == "cons@k" and row["k"] in range(most)]
 
     @cached_property
     def _extrapolated(self) -> dict[str, str]:
@@ -291,9 +294,9 @@ class ScoresView(View):
         Only the interval "hierarchical" extrapolates, for questions with fewer than k samples.
         """
         sizes, noun, result = np.concatenate(self.scope.sizes), self.scope.row, {}
-        for key, x in self._overall.items():
-            if isinstance(x.k, int) and self.method_of(x) == "hierarchical":
-                number = int((sizes < x.k).sum())
+        for key, row in self._overall.items():
+            if isinstance(row["k"], int) and row["method"] == "hierarchical":
+                number = int((sizes < row["k"]).sum())
                 share = "all" if number == len(sizes) else f"{number} of {len(sizes)}"
                 if number:
                     result[key] = f"for {share} {noun}s"
@@ -307,27 +310,32 @@ def nouns_of(metrics: Iterable[str]) -> tuple[str, str]:
 
 def records_of(estimates: Iterable[Estimate]) -> Cells:
     """Return a table with a row for each estimate, with full precision, for CSV."""
-    columns = {"group": "group", "key": "key"} | _HEADINGS
-    rows = ({"group": x.group, "key": x.key} | _statistics(x) for x in estimates)
-    return make_table(columns, rows)
+    return make_table({"group": "group", "key": "key"} | _HEADINGS, map(_row_of, estimates))
 
 
-def _statistics(x: Estimate) -> dict[str, Any]:
-    """Return the numbers of an estimate by column; of an unknown interval, only the reason."""
-    row: dict[str, Any] = {"score": x.score}
+def _row_of(x: Estimate) -> dict[str, Any]:
+    """Return an estimate as a row without method. Of an unknown interval, it has the reason."""
+    row: dict[str, Any] = {
+        "group": x.group,
+        "key": x.key,
+        "metric": x.metric,
+        "k": x.k,
+        "score": x.score,
+    }
     if x.interval is not None:
-        entries = x.interval._asdict()
+        statistics = x.interval._asdict()
         if x.interval.is_unknown:
-            entries = {"interval": x.interval.interval}
-        row |= {name: value for name, value in entries.items() if value is not None}
+            statistics = {"interval": x.interval.interval}
+        row |= {name: value for name, value in statistics.items() if value is not None}
     if x.band is not None:
         row["band_lo"], row["band_hi"] = x.band
     return row
 
 
-def _paper_cells(scale: Scale, x: Estimate | None) -> list[str]:
+def _paper_cells(scale: Scale, row: Row | None) -> list[str]:
     """Return two texts: a score with its limits, if any, and its band. A missing one is ""."""
-    if x is None:
+    if row is None:
         return ["", ""]
-    limits = "" if x.limits is None else f" {scale.limits(*x.limits)}"
-    return [f"{scale.number(x.score)}{limits}", "" if x.band is None else scale.limits(*x.band)]
+    limits = f" {scale.limits(row['lo'], row['hi'])}" if "lo" in row else ""
+    band = scale.limits(row["band_lo"], row["band_hi"]) if "band_lo" in row else ""
+    return [f"{scale.number(row['score'])}{limits}", band]

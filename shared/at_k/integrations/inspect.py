@@ -55,6 +55,8 @@ def at_k(
     """
     request = ScoreRequest(k, scores, interval, confidence)
     correct = None if correct_values is None else set(map(comparable, correct_values))
+    named = (("groups", groups), ("clusters", clusters))
+    keys = {role: key for role, key in named if key is not None}
 
     def scores_of_epochs(scores: list[SampleScore]) -> Value:
         """Return one dict: values of scores by name, and counts of questions by problem."""
@@ -64,13 +66,14 @@ def at_k(
             question = f"{index}" if sample.sample_id is None else f"{sample.sample_id}"
             samples.setdefault(question, []).append(_outcome(sample.score.value, correct))
             metadata.setdefault(question, sample.sample_metadata or {})
-        labels: dict[str, list[Any] | None] = {}
+        labels: dict[str, list[Any]] = {}
         problems: dict[str, float] = {}
-        for role, key in (("groups", groups), ("clusters", clusters)):
-            entries = [] if key is None else [x.get(key, _MISSING) for x in metadata.values()]
+        for role, key in keys.items():
+            entries = [x.get(key, _MISSING) for x in metadata.values()]
             if missing := entries.count(_MISSING):
                 problems[f"questions without {key} in their metadata: no {role}"] = float(missing)
-            labels[role] = None if key is None or missing else entries
+            else:
+                labels[role] = entries
         values, more_problems = request.values([*samples.values()], [*samples], **labels)
         return values | problems | more_problems
 

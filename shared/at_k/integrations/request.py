@@ -26,11 +26,8 @@ REQUESTED = ("pass@k", "pass^k")
 class ScoreRequest:
     """The requested scores, each at one or more k, and their intervals.
 
-    Args:
-        k: one or more k. It becomes a tuple.
-        scores: one or more names, such as "pass@k", "G-Pass@k" or "max@k". They become a tuple.
-        interval: the interval, as in the metric `gpassk`.
-        confidence: the confidence of the limits, or None for scores without limits.
+    `scores` are one or more names, such as "pass@k", "G-Pass@k" or "max@k". They and k become
+    tuples. With the confidence None, there are no limits.
     """
 
     k: Any = 1
@@ -67,35 +64,23 @@ class ScoreRequest:
     ) -> tuple[dict[str, float], dict[str, float]]:
         """Return the scores, and sentences about scores or limits that cannot be computed.
 
-        Args:
-            outcomes: the outcomes of M questions, each with one or more samples.
-            ids: (M,) the names of the questions in sentences.
-            groups, clusters: (M,) labels of the questions, or None.
-
-        Returns:
-            Two dicts. The first has the scores, standard errors and limits by their names, in which
-            requested scores that cannot be computed are NaN. The second maps each sentence to the
-            number of questions that it is about, or to NaN.
+        The first dict has scores, standard errors and limits by name; requested scores that cannot
+        be computed are NaN. The second has the number of questions of each sentence, or NaN. The M
+        questions have one or more samples each; `ids` are their names in sentences.
         """
-        n = [len(samples) for samples in outcomes]
         values: dict[str, float] = {}
         problems: dict[str, float] = {}
         for k in self.k if outcomes else ():
-            if max(n) == 1 < k:
-                # Scores at k > n need to know how questions differ, which n = 1 does not show.
-                text = f"questions with one scored sample each: no scores at k = {k}"
-                problems[text] = float(len(n))
-                continue
+            options: dict[str, Any] = {"k": k, "groups": groups}
+            limits = {"confidence": self.confidence, "interval": self.interval}
+            ways = [options | limits | {"clusters": clusters}] if self.confidence else []
             # If the limits cannot be computed, compute the scores alone.
-            for confidence in (self.confidence, None):
-                options: dict[str, Any] = {"k": k, "groups": groups, "confidence": confidence}
-                if confidence is not None:
-                    options |= {"interval": self.interval, "clusters": clusters}
+            for arguments in [*ways, options]:
                 try:
-                    values |= self._values_at(outcomes, options)
+                    values |= self._values_at(outcomes, arguments)
                     break
                 except ValueError as error:
-                    text, number = _problem(error, k, n, ids)
+                    text, number = _problem(error, k, [len(x) for x in outcomes], ids)
                     problems[text] = number
         # A missing score becomes NaN. A missing standard error or limit is left out.
         requested_first = {
@@ -112,26 +97,34 @@ class ScoreRequest:
 
         `options` are keyword arguments of `compute`. Raises ValueError if a score is undefined.
         """
-        results = []
+        if max(map(len, outcomes)) == 1 < options["k"]:
+            # Scores at k > n need to know how questions differ, which n = 1 does not show.
+            raise ValueError("one sample of each question")
+        estimates = []
         if include := self._binary_scores:
-            results.append(GPASSK.compute(predictions=outcomes, include=include, **options))
+            scores = GPASSK.compute(predictions=outcomes, include=include, **options)
+            estimates += estimates_of(scores)
         if "max@k" in self.scores:
-            results.append(MAX_AT_K.compute(predictions=outcomes, **options))
-        values: dict[str, Any] = {}
-        for x in (x for result in results for x in estimates_of(result)):
-            values[x.full_key] = x.score
+            estimates += estimates_of(MAX_AT_K.compute(predictions=outcomes, **options))
+        values: dict[str, float] = {}
+        for x in estimates:
+            values[x.full_key] = float(x.score)
             if x.interval is not None and x.limits is not None:
-                numbers = {"stderr": x.interval.sigma, "lo": x.limits[0], "hi": x.limits[1]}
-                values |= {f"{x.full_key}_{name}": number for name, number in numbers.items()}
-        return {name: math.nan if x is None else float(x) for name, x in values.items()}
+                numbers = zip(("stderr", "lo", "hi"), (x.interval.sigma, *x.limits), strict=True)
+                values |= {
+                    f"{x.full_key}_{name}": math.nan if number is None else float(number)
+                    for name, number in numbers
+                }
+        return values
 
 
 def _problem(error: ValueError, k: int, n: Sequence[int], ids: Sequence[Any]) -> tuple[str, float]:
     """Return a sentence for an error of the scores at k, and how many questions it is about.
 
-    n and ids, (M,), are the numbers of samples and the names of the questions. If some have fewer
-    than k samples, the sentence names one of them. Otherwise it is the message, and the number NaN.
+    The sentence names a question with fewer than k of its n samples, or is the message itself.
     """
+    if max(n) == 1 < k:
+        return f"questions with one scored sample each: no scores at k = {k}", float(len(n))
     too_small = [question for question, size in enumerate(n) if size < k]
     if not too_small:
         return str(error).rstrip("."), math.nan
