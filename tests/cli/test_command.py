@@ -198,6 +198,16 @@ def test_samples_come_from_an_open_file_that_is_a_pipe(capsys, tmp_path, monkeyp
         assert pass_at_k(capsys, name) == {"pass@1": 0.5}
 
 
+@pytest.mark.parametrize("argument", ["-", "/dev/fd"])
+def test_missing_answers_of_a_pipe_are_asked_about(capsys, monkeypatch, argument):
+    """The scores for both choices are left out, because a pipe cannot be read again."""
+    text = "id,prediction,reference\na,x,x\na,,x\n"
+    with subprocess.Popen(["printf", text], stdout=subprocess.PIPE, text=True) as printf:
+        monkeypatch.setattr("sys.stdin", printf.stdout)
+        name = argument if argument == "-" else f"/dev/fd/{sys.stdin.fileno()}"
+        assert "1 of 2 answers are missing" in error_of(capsys, "gpassk", name)
+
+
 @pytest.mark.parametrize("suffix", [".jsonl", ".json", ".csv"])
 def test_the_format_of_a_pipe_is_found(capsys, tmp_path, monkeypatch, suffix):
     text = {

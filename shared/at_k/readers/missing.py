@@ -34,6 +34,8 @@ if TYPE_CHECKING:
 
 CHOICES = ("incorrect", "drop")
 
+_LARGEST_SHOWN = 1e12  # of outcomes whose mean a message shows
+
 _NO_ERROR = re.compile(
     r"\W*|(no|without)([ _-](errors?|exceptions?|issues?))?\.?|false|ok(ay)?|success(ful)?|"
     r"succeeded|passed|completed?|done|nothing|nil"
@@ -185,7 +187,8 @@ class _Numbers:
         written: how many the source has.
         total, missing: how often these, and those that are missing, occur.
         empty: the indices of the questions of which all samples are missing.
-        means: the mean outcome if missing samples are incorrect, and if they are left out; or ().
+        means: the mean outcome if missing samples are incorrect, and if they are left out; or ()
+            if outcomes are no numbers, or are very large ones.
     """
 
     def __init__(self, reading: Reading, question_of: Sequence[int], size: int) -> None:
@@ -198,8 +201,10 @@ class _Numbers:
         self.missing = np.bincount(question_of, multiplicity * is_missing, size).astype(int)
         self.empty = np.flatnonzero(self.missing == self.total).tolist()
         self.means: Sequence[float] = ()
-        are_numbers = all(isinstance(x, (int, float, type(None))) for x in samples)
-        if are_numbers and any(self.missing < self.total) and any(self.missing):
+        are_small = all(
+            x is None or (isinstance(x, (int, float)) and abs(x) <= _LARGEST_SHOWN) for x in samples
+        )
+        if are_small and any(self.missing < self.total) and any(self.missing):
             outcomes = np.array([x or 0 for x in samples], float) * multiplicity
             sums = np.bincount(question_of, outcomes, size)
             sizes = self.total, self.total - self.missing
