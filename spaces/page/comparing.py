@@ -44,7 +44,6 @@ class Comparison:
     """Hold the comparison of two runs, or the leaderboard of more runs.
 
     Attributes:
-        view: the tables and sentences of the comparison.
         results: what `at_k.compare` returns for each score, or `at_k.leaderboard` for the first.
         arguments: for each result, the arguments of the call that returns it, without the runs.
     """

@@ -40,7 +40,6 @@ class Layout:
             they were made, as `Request.fingerprint_of_samples` returns them.
         choices, columns, correct: inputs for choosing how samples are read.
         again: the button that forgets what was chosen.
-        files: the button that writes files, and `written`, the list of these.
     """
 
     def __init__(self, answer: Answer):
