@@ -126,8 +126,10 @@ def choice_error(error: SelectionError, path: str, has_references: bool) -> Choi
     if asks_columns:
         roles = error.roles & {*(ROLES if has_references else ROLES_OF_VERDICTS)}
         choices += _likely_choices(columns, roles)
+    remedy = [" Name another group column, or none."] if error.roles == {"groups"} else []
     return ChoiceError(
         *error.args,
+        *remedy,
         choices=choices,
         columns=[name for name in columns if name][:_MAX_COLUMNS] if asks_columns else (),
         asks_correct=has_references and "correct_at_least" in error.roles,

@@ -78,7 +78,6 @@ class Chart:
     """Describe a chart as a call of a function of `at_k.charts`.
 
     Attributes:
-        title, caption: what the chart shows.
         function: the name of the function that draws the chart.
         call: the name of the call of `compute` with the results to draw, or "comparison".
         arguments: further arguments of the function.

@@ -340,6 +340,7 @@ PROBLEMS = {
     "rewards": ("bayes_at_n", "id,1,2\na,2,1", {}, "is 2: there are rewards for"),
     "one reward": ("max_at_k", "1 0 1", {"w": "1"}, "is 1: there are rewards for"),
     "three rewards": ("max_at_k", "yes no", {"w": "0, 0.5, 1"}, "3 categories: give two, or none"),
+    "a group": ("bayes_at_n", "id,1\na,1", {"group": "topic"}, "id, 1. Name another group column"),
     "verdicts": ("score_agg", '[["fully", "bad"]]', {}, "Item 1, verdict 2 "),
     "a category": ("bayes_at_n", '{"outcomes": ["A", "X"]}', {"categories": "C, A"}, "'X'"),
     "a missing outcome": ("gpassk", "1 nan\n1 0", {}, "missing, the first of question 1. They are"),
