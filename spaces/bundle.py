@@ -21,7 +21,6 @@ EXTRAS = ("spaces", "math", "charts", "inspect")  # the extras of the package th
 SETUP = configparser.ConfigParser()
 SETUP.read(ROOT / "setup.cfg", encoding="utf-8")
 
-
 _INIT = '''\
 """The modules of the package evaluate-at-k that this page needs."""
 
@@ -35,11 +34,7 @@ PACKAGE.rooms = PackageRooms()
 
 
 def bundle(name: str, target: Path) -> None:
-    """Write the Space of the metric `name` into the folder `target`, an absolute path.
-
-    Raises:
-        SystemExit: if there is no Space of this name, or the folder has files.
-    """
+    """Write the Space of the metric `name` into the folder `target`, an absolute path."""
     names = sorted(path.parent.name for path in SPACES.glob("*/app.py"))
     if name not in names:
         raise SystemExit(f"There is no Space {name!r}. The Spaces are {', '.join(names)}.")
@@ -57,18 +52,14 @@ def bundle(name: str, target: Path) -> None:
     card = METRICS / name / "README.md"
     text = card.read_text(encoding="utf-8")
     version = re.search(r"^sdk_version: (.+)$", text, re.MULTILINE)
-    if version is None:
-        raise SystemExit(f"{card.relative_to(ROOT)} names no sdk_version.")
+    assert version is not None
     text = text.replace(version[0], f'{version[0]}\npython_version: "{PYTHON_VERSION}"', 1)
     (target / "README.md").write_text(_with_links_to_repository(text, card), encoding="utf-8")
     (target / "requirements.txt").write_text(_requirements(name, version[1]), encoding="utf-8")
 
 
 def _copy_package(target: Path, lib: Path) -> None:
-    """Copy the modules of the package that app.py and the page import, also inside functions.
-
-    `target` is the folder of the Space, and the package is copied into the folder `lib`.
-    """
+    """Copy the modules of the package that the Space in `target` imports into the folder `lib`."""
     copy = lib / PACKAGE.name
     shutil.copytree(PACKAGE, copy, ignore=shutil.ignore_patterns("__pycache__", "*.md"))
     version = re.search(r"^__version__ = .+", (PACKAGE / "__init__.py").read_text(), re.MULTILINE)
@@ -95,10 +86,7 @@ def _requirements(name: str, gradio: str) -> str:
 
 
 def _with_links_to_repository(text: str, card: Path) -> str:
-    """Return the text of a card whose relative links, also of pictures, lead to the repository.
-
-    `card` is the path of the card in the project.
-    """
+    """Return the text of the file `card` with its relative links leading to the repository."""
 
     def replaced(link: re.Match[str]) -> str:
         """Return the link that takes the place of a match."""

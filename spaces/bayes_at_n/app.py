@@ -6,8 +6,8 @@ from dataclasses import replace
 
 sys.path.append(f"{sys.path[0]}/..")  # in a clone, the package `page` is beside this folder
 from page.controls import CONFIDENCE, WHICH_QUESTIONS, TextField, parse_numbers, parse_words
-from page.describing import COOL, WARM, decimal, model_example, percent
-from page.space import Call, Chart, Example, Options, Run, Space
+from page.describing import COOL, WARM, model_example
+from page.space import Call, Chart, Example, Options, Run, Show, Space
 
 POSTERIOR = "posterior"
 WHICH_LIMITS = {
@@ -47,28 +47,23 @@ def main_scores(run: Run, options: Options) -> list[str]:
     return keys[::-1] if options["interval"] == POSTERIOR else keys[:1]
 
 
-def clause(run: Run, options: Options) -> str:
+def clause(run: Run, options: Options, show: Show) -> str:
     """Return the mean reward of a sample in words, and Bayes@N if it differs."""
-    show = percent if run.is_binary else decimal
     bayes, mean = (show(run.estimate_of(metric).score) for metric in ("bayes@N", "avg@N"))
-    words = f"the mean reward of a sample is {mean}"
-    if run.is_binary:
-        words = f"a sample is correct {mean} of the time"
+    noun = "probability that a sample is correct" if run.is_binary else "mean reward of a sample"
+    words = f"the {noun} is {mean}"
     if bayes != mean:
         words += f"; under a uniform prior, the estimate for a new sample is {bayes}"
     return words
 
 
 def charts(runs: Sequence[Run], options: Options) -> list[Chart | None]:
-    """Return the charts of the scores by group, if there are groups, and of Bayes@N by question.
-
-    If there are several runs, the chart of groups shows only Bayes@N.
-    """
+    """Return the charts of the scores by group, if there are groups, and of Bayes@N by question."""
     key = {"key": runs[0].estimate_of("bayes@N").key}
     is_one = len(runs) == 1
     by_group = Chart(
         "Bayes@N and avg@N by group" if is_one else "Bayes@N by group",
-        "With fewer samples, the limits are wider and Bayes@N is farther from avg@N.",
+        "With fewer samples, the limits are wider and Bayes@N is nearer to the mean of its prior.",
         function="by_group",
         call="scores",
         arguments={} if is_one else key,

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 
 sys.path.append(f"{sys.path[0]}/..")  # in a clone, the package `page` is beside this folder
 from page.controls import CONFIDENCE, WHICH_QUESTIONS, NumberField
-from page.describing import COOL, WARM, curve_ks, enumerated, model_example, percent
-from page.space import Call, Chart, Example, Options, Run, Space
+from page.describing import COOL, WARM, curve_ks, enumerated, model_example
+from page.space import Call, Chart, Example, Options, Run, Show, Space
 
 TEXT = """\
 reference,1,2,3,4,5,6,7,8
@@ -37,16 +37,16 @@ def main_scores(run: Run, options: Options) -> list[str]:
     return [*votes, f"maj@{k}", run.estimate_of("avg@N").key]
 
 
-def clause(run: Run, options: Options) -> str:
+def clause(run: Run, options: Options, show: Show) -> str:
     """Return how often a vote, a majority and a single sample are correct, in words."""
     k, scores = options["k"], run.scores()
-    single = percent(run.estimate_of("avg@N").score)
+    single = show(run.estimate_of("avg@N").score)
     claims = [f"a single sample is correct {single} of the time"]
     if k > 1:
-        majority = percent(scores[f"maj@{k}"])
+        majority = show(scores[f"maj@{k}"])
         claims.insert(0, f"more than half of {k} samples are correct {majority} of the time")
     if k > 1 and f"vote@{k}" in scores:  # only if the samples are answers
-        vote = percent(scores[f"vote@{k}"])
+        vote = show(scores[f"vote@{k}"])
         claims.insert(0, f"a vote of {k} is correct {vote} of the time")
     return enumerated(claims)
 

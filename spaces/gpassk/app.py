@@ -8,8 +8,8 @@ from collections.abc import Sequence
 
 sys.path.append(f"{sys.path[0]}/..")  # in a clone, the package `page` is beside this folder
 from page.controls import CONFIDENCE, WHICH_QUESTIONS, NumberField
-from page.describing import COOL, WARM, curve_ks, model_example, percent, required_samples
-from page.space import Call, Chart, Example, Options, Run, Space
+from page.describing import COOL, WARM, curve_ks, model_example, required_samples
+from page.space import Call, Chart, Example, Options, Run, Show, Space
 
 TEXT = """\
 reference,1,2,3,4,5,6,7,8
@@ -52,20 +52,16 @@ def compute_calls(options: Options, smallest_n: int) -> dict[str, Call]:
 
 
 def main_scores(run: Run, options: Options) -> list[str]:
-    """Return the keys of pass@k, G-Pass@k and pass^k at the selected k and threshold.
-
-    If G-Pass@k equals pass@k or pass^k by definition, its key is left out. For k = 1, pass^1 is
-    left out, too.
-    """
+    """Return the keys of pass@k, G-Pass@k and pass^k, without those equal by definition."""
     k, tau = options["k"], options["tau"]
     between = [f"G-Pass@{k}_{tau}"] if 1 < required_samples(k, tau) < k else []
     return [f"pass@{k}", *between, f"pass^{k}"] if k > 1 else ["pass@1"]
 
 
-def clause(run: Run, options: Options) -> str:
+def clause(run: Run, options: Options, show: Show) -> str:
     """Return how often at least one, most and all of k samples are correct, in words."""
     k, tau = options["k"], options["tau"]
-    shares = {key: percent(run.scores()[key]) for key in main_scores(run, options)}
+    shares = {key: show(run.scores()[key]) for key in main_scores(run, options)}
     at_least_one = shares[f"pass@{k}"]
     if k == 1:
         return f"a sample is correct {at_least_one} of the time"

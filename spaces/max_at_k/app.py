@@ -5,8 +5,8 @@ from collections.abc import Sequence
 
 sys.path.append(f"{sys.path[0]}/..")  # in a clone, the package `page` is beside this folder
 from page.controls import CONFIDENCE, WHICH_QUESTIONS, NumberField, TextField, parse_numbers
-from page.describing import COOL, WARM, curve_ks, decimal, model_example
-from page.space import Call, Chart, Example, Options, Run, Space
+from page.describing import COOL, WARM, curve_ks, model_example
+from page.space import Call, Chart, Example, Options, Run, Show, Space
 
 TEXT = """\
 question,1,2,3,4,5,6,7,8
@@ -41,12 +41,12 @@ def main_scores(run: Run, options: Options) -> list[str]:
     return [f"max@{k}" for k in sorted({1, options["k"]}, reverse=True)]
 
 
-def clause(run: Run, options: Options) -> str:
+def clause(run: Run, options: Options, show: Show) -> str:
     """Return the expected reward of the best of k samples and of a single one, in words."""
-    k, mean = options["k"], decimal(run.scores()["max@1"])
+    k, mean = options["k"], show(run.scores()["max@1"])
     if k == 1:
         return f"the mean reward of a sample is {mean}"
-    best = decimal(run.scores()[f"max@{k}"])
+    best = show(run.scores()[f"max@{k}"])
     return f"the best of {k} samples has an expected reward of {best}, a single sample {mean}"
 
 

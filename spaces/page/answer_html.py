@@ -2,12 +2,14 @@
 
 import re
 from collections.abc import Sequence
+from functools import partial
 
 from at_k.cli.formats import Cells
 from latex2mathml.converter import convert
 from markdown_it import MarkdownIt
 
 from .charts import charts_of, page_svg
+from .describing import score_html
 from .files import python_code, views_of
 from .request import MAX_LINK, Answer, shared_text
 from .space import Run
@@ -20,11 +22,9 @@ _FILTERS = _ALL, _SOME, _NONE = "All correct", "Some correct", "None correct"
 
 
 def result_html(answer: Answer) -> str:
-    """Return HTML of the result in words, and of the notes.
-
-    The script of the page writes the request, which the HTML has too, to the address of the page.
-    """
-    clauses = [answer.space.clause(run, answer.options) for run in answer.runs]
+    """Return HTML of the result in words, of the notes, and of the link for the page's script."""
+    show = partial(score_html, scale=answer.scale)
+    clauses = [answer.space.clause(run, answer.options, show) for run in answer.runs]
     notes, verdict = [*answer.notes], ""
     sentence = f"{clauses[0][0].upper()}{clauses[0][1:]}."
     if len(clauses) > 1:
@@ -45,10 +45,7 @@ def result_html(answer: Answer) -> str:
 
 
 def details_html(answer: Answer) -> str:
-    """Return HTML of what is below the result: charts, tables, questions, code and the link.
-
-    A click in the code selects all of it.
-    """
+    """Return HTML of what is below the result: charts, tables, questions, code and the link."""
     charts = "".join(
         f"<section><header><h2>{escape(chart.title)}</h2>"
         f'<p class="caption">{escape(chart.caption)}</p></header>'
@@ -96,11 +93,7 @@ def _table_html(table: Cells) -> str:
 
 
 def questions_html(answer: Answer) -> str:
-    """Return the list of the questions as HTML, as many as fit into `_MAX_LIST`.
-
-    A row has the name of a question, its most important score in each run, and the outcomes of its
-    samples; it opens to show these. If there are several runs, it has the text of the question.
-    """
+    """Return the list of the questions as HTML, as many as fit. A row opens to show its samples."""
     runs, (question, sample) = _shown_runs(answer), answer.space.nouns
     columns, indices = _columns_and_order(answer, runs)
     rows: list[str] = []
@@ -125,11 +118,11 @@ def questions_html(answer: Answer) -> str:
 def _caption(answer: Answer, number_shown: int) -> str:
     """Return sentences about the list, of which the first `number_shown` questions are shown."""
     runs, (question, sample) = _shown_runs(answer), answer.space.nouns
-    total, (key, _) = len(runs[0].names), _scores_of_questions(answer, runs)
+    total, (heading, _) = len(runs[0].names), _scores_of_questions(answer, runs)
     end = f": {_MARKS[1]} correct, {_MARKS[0]} incorrect." if runs[0].is_binary else "."
     sentences = [f"Open a row to read the {sample}s of its {question}{end}"]
-    if len(runs) > 1 and key:
-        sentences.append(f"The column of a run has its {key}{_unit(answer)}.")
+    if len(runs) > 1 and heading:
+        sentences.append(f"The column of a run has its {heading}.")
     elif len(answer.runs) > len(runs):
         sentences.append(f"The {question}s of {runs[0].label}.")
     if number_shown < total:
@@ -142,12 +135,11 @@ def _columns_and_order(
 ) -> tuple[list[tuple[str, list[str]]], list[int]]:
     """Return columns as (heading, text of the score of each question), and the order of the rows.
 
-    The columns are the differences of two runs, and the first main score of each run. The order
-    is a list of indices of questions, those with the largest differences first.
+    The order is a list of indices of questions, those with the largest differences first.
     """
     number, indices = answer.scale.number, [*range(len(runs[0].names))]
-    key, scores = _scores_of_questions(answer, runs)
-    headings = [run.label for run in runs] if len(runs) > 1 else [f"{key}{_unit(answer)}"]
+    heading, scores = _scores_of_questions(answer, runs)
+    headings = [run.label for run in runs] if len(runs) > 1 else [heading]
     columns = [(x, [*map(number, column)]) for x, column in zip(headings, scores, strict=False)]
     if len(scores) == 2:
         differences = [b - a for a, b in zip(*scores, strict=True)]
@@ -156,28 +148,21 @@ def _columns_and_order(
     return columns, indices
 
 
-def _unit(answer: Answer) -> str:
-    """Return " (%)" if the page prints scores in percent, or else ""."""
-    return answer.scale.heading.removeprefix("Score")
-
-
 def _shown_runs(answer: Answer) -> list[Run]:
     """Return all runs if they are compared, or else only the first: questions may differ."""
     return answer.runs if answer.comparison is not None else answer.runs[:1]
 
 
 def _scores_of_questions(answer: Answer, runs: Sequence[Run]) -> tuple[str, list[list[float]]]:
-    """Return (key, scores), where `scores` has a list for each run with the score of each question.
-
-    The key is the first main score that all runs have per question. Return ("", []) without any.
-    """
+    """Return the first main score that all runs have per question, or "", and its lists by run."""
     by_run: list[dict[str, list[float]]] = [{} for _ in runs]
     for columns, run in zip(by_run, runs, strict=True):
         for result in run.results.values():
             columns |= result.get("per_question", {})
     main = answer.space.main_scores(answer.runs[0], answer.options)
     key = next((x for x in main if all(x in columns for columns in by_run)), "")
-    return key, [columns[key] for columns in by_run] if key else []
+    unit = " (%)" if answer.scale.percent else ""
+    return (f"{key}{unit}", [columns[key] for columns in by_run]) if key else ("", [])
 
 
 def _filter_name(runs: Sequence[Run], index: int) -> str:
@@ -189,9 +174,9 @@ def _filter_name(runs: Sequence[Run], index: int) -> str:
 
 
 def _filters_html(runs: Sequence[Run]) -> str:
-    """Return a choice of filters as HTML, with the number of questions that pass each of them.
+    """Return a choice of filters as HTML, with the number of questions that pass; "" for rewards.
 
-    The style sheet of the page hides questions that do not pass. Return "" for rewards.
+    The style sheet of the page hides those that do not pass.
     """
     passed = [_filter_name(runs, index) for index in range(len(runs[0].names))]
     if not passed[0]:
@@ -252,10 +237,7 @@ def _summary(run: Run, index: int) -> str:
 
 
 def _marks(run: Run, index: int) -> str:
-    """Return the outcomes of samples as text to put after a summary; "" if there are only counts.
-
-    Those of more than 64 samples are cut.
-    """
+    """Return the outcomes of samples as text after a summary; "" if there are only counts."""
     if run.has_counts:
         return ""
     rewards = run.rewards[index]
@@ -299,17 +281,15 @@ def number_html(number: str) -> str:
 
 def html_of(markdown: str) -> str:
     """Return the HTML of a text in Markdown. Formulas between dollar signs become MathML."""
-    html = re.sub(r"\$\$(.+?)\$\$", _block_formula, markdown, flags=re.DOTALL)
-    # Markdown takes <math> at the start of a line for a block of its own, and <span> for text.
-    html = re.sub(r"\$([^$]+?)\$", lambda match: f"<span>{_mathml(match[1])}</span>", html)
+    html = re.sub(r"\$\$(.+?)\$\$|\$(.+?)\$", _formula_html, markdown, flags=re.DOTALL)
     return MarkdownIt().enable("table").render(html)
 
 
-def _block_formula(match: re.Match[str]) -> str:
-    """Return the MathML of a matched formula as a block of its own."""
-    return f'<div class="formula">{_mathml(match[1], display="block")}</div>'
-
-
-def _mathml(formula: str, display: str = "inline") -> str:
-    """Return the MathML of a formula in LaTeX."""
-    return convert(" ".join(formula.split()), display=display)
+def _formula_html(match: re.Match[str]) -> str:
+    """Return the MathML of a matched formula, which is a block of its own or part of a line."""
+    block, inline = match.groups()
+    if block:
+        formula = convert(" ".join(block.split()), display="block")
+        return f'<div class="formula">{formula}</div>'
+    # Markdown takes <math> at the start of a line for a block of its own, and <span> for text.
+    return f"<span>{convert(' '.join(inline.split()))}</span>"

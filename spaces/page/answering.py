@@ -23,7 +23,7 @@ from at_k.runs.options import naming_run
 from at_k.runs.outcomes_of_runs import Run as GradedRun
 from at_k.runs.outcomes_of_runs import check_same_questions
 
-from .asking import replace_python_terms
+from .asking import message_for_page, replace_python_terms
 from .comparing import compare
 from .controls import OTHER_QUESTIONS, SAME_QUESTIONS
 from .request import Answer, Request
@@ -35,10 +35,7 @@ _EXECUTORS: dict[Any, Any] = {"math_verify": SimpleNamespace(map=map)}
 
 
 def answer_to(request: Request) -> Answer:
-    """Return the answer to a request. Write temporary files into the current folder.
-
-    Raise a ValueError, or a ChoiceError, if the samples cannot be read, checked or scored.
-    """
+    """Return the answer to a request, or raise a ValueError. Write into the current folder."""
     space, computation = request.space, COMPUTATIONS[request.space.metric]
     files, notes, problem = read_samples(request, computation.parameters)
     has_references = any("references" in file.samples for file in files)
@@ -62,7 +59,7 @@ def answer_to(request: Request) -> Answer:
                 check_same_questions([GradedRun(label, x.batch) for label, x in sampled.items()])
                 comparison = compare(space, graded, keys, calls, scope)
             except ValueError as error:
-                problem = f"The runs are not compared: {request.message(error)}"
+                problem = f"The runs are not compared: {message_for_page(error, request)}"
     notes += [*changes, *dict.fromkeys(str(warning.message) for warning in caught)]
     words = tuple(map(replace_python_terms, filter(None, [*notes, problem])))
     return Answer(request, runs, calls, options, checker, comparison, words)
@@ -74,8 +71,7 @@ def answer_to(request: Request) -> Answer:
 def _used_options(request: Request, sizes: Sequence[np.ndarray]) -> tuple[Options, list[str]]:
     """Return the options that are used, and sentences that say which ones were changed.
 
-    `sizes` has an array for each run, with the number of samples of each question. A ValueError is
-    raised if a k other than the default is larger than the smallest number.
+    `sizes` has the n of all questions, by run. Raise a ValueError if a chosen k is above one of n.
     """
     space, options, changes = request.space, dict(request.options), []
     question, sample = space.nouns
@@ -99,10 +95,7 @@ def _used_options(request: Request, sizes: Sequence[np.ndarray]) -> tuple[Option
 def _calls(
     request: Request, options: Options, sizes: Sequence[np.ndarray], checker: str | None
 ) -> dict[str, Call]:
-    """Return the calls of `compute` by name: those of the Space, with the options of all pages.
-
-    `sizes` has the n of all questions, by run. `checker` is None if samples have no references.
-    """
+    """Return the calls of `compute` by name: those of the Space, with the options of all pages."""
     smallest_n = min(int(n.min()) for n in sizes)
     shared = {name: options[name] for name in ("confidence", "interval")}
     if checker not in (None, "exact_match"):
@@ -158,10 +151,11 @@ def _scored_run(
     columns = {name: column for name, column in file.samples.items() if name not in in_questions}
     compute = partial(COMPUTATIONS[space.metric].results, questions, **columns)
     has_rewards = options.get("w") or options.get("categories") or not space.has_references
+    results = {name: call.results(compute) for name, call in calls.items()}
     return Run(
         **vars(file),
         rewards=_rewards_by_question(graded.outcomes, options.get("w")),
-        results={name: call.results(compute) for name, call in calls.items()},
+        results=results,
         is_binary=not has_rewards and {*graded.outcomes.scored_values.tolist()} <= {0, 1},
     )
 
@@ -169,10 +163,7 @@ def _scored_run(
 def _rewards_by_question(
     outcomes: MetricSamples, w: Sequence[float] | None
 ) -> list[list[float | None]]:
-    """Return for each question a list of the outcomes of its samples, None for an unscored one.
-
-    If `w` is given, outcomes are categories 0, 1, .., and the rewards w[0], w[1], .. replace them.
-    """
+    """Return for each question a list of the rewards of its samples, None for an unscored one."""
     values = np.array(w)[outcomes.values.astype(int)] if w else outcomes.values.astype(float)
     rewards: Any = np.where(outcomes.is_scored, values, None)
     sizes = outcomes.sizes

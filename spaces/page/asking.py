@@ -1,16 +1,20 @@
 """Ask the visitor how samples are read, and word the errors of the package for a page."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from at_k.core.checks import Index, InputError, InPython, Noun, Place, RunName
 from at_k.core.samples import GRADED_SCORES
+from at_k.readers.names import SINGLE, plain_name
 from at_k.readers.reading import make_reading
 from at_k.readers.sources import load_files
 from at_k.readers.table import Columns, SelectionError, column_at
 from at_k.readers.words import entry_text
 
-from .space import Space
+if TYPE_CHECKING:
+    from .request import Request
 
 Reading = dict[str, Any]
 """What a visitor has chosen about samples: arguments of `read_run`, such as {"missing": "drop"}."""
@@ -19,12 +23,8 @@ Reading = dict[str, Any]
 class ChoiceError(InputError):
     """Say that samples can be read in several ways, and that the visitor has to choose one.
 
-    `parts` are the pieces of the message: texts, or objects such as `Place`, as in `InputError`.
-
-    Attributes:
-        choices: the choices that the page offers, each as a reading.
-        columns: the names of columns, if the visitor has to say what they hold; otherwise empty.
-        asks_correct: whether the visitor has to say which outcomes are correct.
+    The visitor chooses one of `choices`, each a reading, or what `columns` with these names hold,
+    or says which outcomes are correct. `parts` are the pieces of the message.
     """
 
     def __init__(
@@ -53,7 +53,7 @@ SEVERAL = ("predictions", "outcomes")
 """The roles of which each sample may have a column."""
 
 _CORRECT = ("correct_values", "correct_at_least")
-_MAX_ENTRIES, _MAX_COLUMNS, _MAX_CHARACTERS = 40, 200, 120
+_MAX_ENTRIES, _MAX_COLUMNS, _MAX_CHARACTERS, _MAX_MESSAGE = 40, 200, 120, 600
 _MISSING = {
     "incorrect": "Missing samples are incorrect",
     "drop": "Missing samples are left out",
@@ -84,9 +84,9 @@ def choice_in_words(choice: Reading) -> str:
 
 
 def is_reading(reading: Any) -> bool:
-    """Return whether an object from a link or a program has the form of a reading.
+    """Return whether an object from a link or a program is a choice as `choice_in_words` takes it.
 
-    It has this form if `choice_in_words` accepts it. Correct outcomes in it are not checked here.
+    Correct outcomes in it are not checked here.
     """
     try:
         choice = {name: value for name, value in reading.items() if name not in _CORRECT}
@@ -119,18 +119,17 @@ def parse_correct_outcomes(text: str) -> Reading:
 
 
 def choice_error(error: SelectionError, path: str, has_references: bool) -> ChoiceError:
-    """Turn an error of the reader about the file at `path` into a question to the visitor.
-
-    `has_references` says whether the page checks samples against references.
-    """
+    """Turn an error of the reader about the file at `path` into a question to the visitor."""
     columns = load_columns(path)
     asks_columns = error.is_open and error.roles & {*ROLES, "counts"}
     choices = [*_choices_from_error(error, columns)]
     if asks_columns:
         roles = error.roles & {*(ROLES if has_references else ROLES_OF_VERDICTS)}
-        choices += _numbered_choices(columns, roles)
+        choices += _likely_choices(columns, roles)
+    remedy = [" Name another group column, or none."] if error.roles == {"groups"} else []
     return ChoiceError(
         *error.args,
+        *remedy,
         choices=choices,
         columns=[name for name in columns if name][:_MAX_COLUMNS] if asks_columns else (),
         asks_correct=has_references and "correct_at_least" in error.roles,
@@ -145,16 +144,15 @@ def load_columns(path: str) -> Columns:
         return {}
 
 
-def _numbered_choices(columns: Columns, roles: Collection[str]) -> list[Reading]:
-    """Return a choice of columns a1, a2, .. for each of these roles of several columns.
-
-    Their names are the same text and a number. Of several such lists, the longest is taken.
-    """
+def _likely_choices(columns: Columns, roles: Collection[str]) -> list[Reading]:
+    """Return a choice for each of these roles: columns a1, a2, .., or one such as answer."""
     by_text: dict[str, list[str]] = {}
     for name in columns:
         by_text.setdefault(name.rstrip("0123456789"), []).append(name)
-    most = max(by_text.values(), key=len, default=[])
-    return [{role: most} for role in SEVERAL if role in roles and len(most) > 1]
+    likely: Any = max(by_text.values(), key=len, default=[])
+    if len(likely) < 2:
+        likely = next((name for name in columns if plain_name(name) in SINGLE), None)
+    return [{role: likely} for role in SEVERAL if role in roles and likely]
 
 
 def _choices_from_error(error: SelectionError, columns: Columns) -> Iterator[Reading]:
@@ -174,7 +172,7 @@ def _choices_from_error(error: SelectionError, columns: Columns) -> Iterator[Rea
 def _row_filter_choices(columns: Columns, where: Mapping[str, str]) -> Iterator[Reading]:
     """Yield {"where": pairs} for each combination of entries in the columns of `where`, at most 40.
 
-    For a column that the table lacks, the entry is the value in `where`.
+    For a column that the table lacks, the entry is that in `where`.
     """
     size = len(next(iter(columns.values()), [""]))
     cells = [column_at(columns, name) or [entry] * size for name, entry in where.items()]
@@ -200,7 +198,10 @@ _PYTHON_TERMS = {
     " If the samples of a question follow each other, give their number as group_size (in the "
     "shell --group-size).": "",
     ", for programs with tests python_tests": "",
-    "w has rewards for": "There are rewards for",
+    "w has rewards for": "there are rewards for",
+    "pass a check_correct_fn that returns a category": "give two, or none",
+    "give w with one reward for each category": "give one for each category",
+    "or give categories and w": "or give categories and their rewards",
     ", and 'python_tests' runs programs with tests": "",
     "check_correct_fn=": "The checker ",
     ": unfinished='incorrect' counts them as incorrect": "",
@@ -215,24 +216,27 @@ _PYTHON_TERMS = {
 """Phrases about Python, exactly as messages of the package have them, and what a page says."""
 
 
-def message_for_page(error: Exception, space: Space, has_files: bool) -> str:
+def message_for_page(error: Exception, request: Request) -> str:
     """Return the message of an error in the words of a page, with places that count from 1.
 
     The name of a run is left out if it is a pasted text.
     """
-    nouns, message = dict(zip(("question", "sample"), space.nouns, strict=True)), ""
+    pair, message = request.space.nouns, ""
+    nouns = dict(zip(("question", "sample"), pair, strict=True))
+    unsaid = InPython if request.files else (InPython, RunName)
     for part in error.args if isinstance(error, InputError) else [str(error)]:
         if isinstance(part, Place):
-            words = _place_in_words(part, *space.nouns)
+            words = _place_in_words(part, *pair)
             is_start = not message or message.rstrip().endswith((".", ":"))
             message += f"{words[0].upper()}{words[1:]}" if is_start else words
         elif isinstance(part, Noun):
             message += nouns[part]
         elif isinstance(part, Index):
             message += str(part + 1)
-        elif not isinstance(part, InPython if has_files else (InPython, RunName)):
+        elif not isinstance(part, unsaid):
             message += str(part)
-    return replace_python_terms(message)
+    words = replace_python_terms(message)
+    return words if len(words) < _MAX_MESSAGE else f"{words[:_MAX_MESSAGE]}.."
 
 
 def _place_in_words(place: Place, question_noun: str, sample_noun: str) -> str:

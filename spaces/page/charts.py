@@ -32,10 +32,7 @@ def charts_of(answer: Answer) -> list[Chart]:
 
 
 def _comparison_chart(answer: Answer) -> Chart | None:
-    """Return the chart of a comparison: the difference of two runs by k, or a leaderboard.
-
-    Return None if the runs are not compared, or if two runs have only one difference.
-    """
+    """Return the chart of a comparison: the difference of two runs by k, or a leaderboard."""
     comparison = answer.comparison
     if comparison is None:
         return None
@@ -79,10 +76,7 @@ def draw(chart: Chart, answer: Answer) -> Figure:
 
 
 def page_svg(chart: Chart, answer: Answer) -> str:
-    """Draw a chart as SVG for a page.
-
-    The style sheet of the page scales it to the width of the page, and adapts it to dark mode.
-    """
+    """Draw a chart as SVG, which the style sheet of the page adapts to its width and dark mode."""
     figure = draw(chart, answer)
     figure.background = "transparent"
     # `gr.HTML` would take braces and dollar signs in labels for parts of a template.

@@ -25,16 +25,13 @@ _SHARED = ("w", "temperature", "check_correct_fn", "confidence")
 class MeasuresView(ComparisonView):
     """Show the differences of two runs in several scores. Sentences are about the first score.
 
-    Attributes:
-        key: the key of the difference at the selected k.
-        rows: the differences that the table shows, of all scores.
+    `key` is that of the difference at the selected k, and `rows` has those of all scores.
     """
 
     key: str
     rows: list[Difference]
 
     def _paper_rows(self) -> list[Difference]:
-        """Return the differences in the rows of the table."""
         return self.rows
 
     def sentence(self, key: str | None = None) -> str:
@@ -47,7 +44,6 @@ class Comparison:
     """Hold the comparison of two runs, or the leaderboard of more runs.
 
     Attributes:
-        view: the tables and sentences of the comparison.
         results: what `at_k.compare` returns for each score, or `at_k.leaderboard` for the first.
         arguments: for each result, the arguments of the call that returns it, without the runs.
     """
@@ -64,10 +60,9 @@ def compare(
     calls: Mapping[str, Call],
     scope: Scope,
 ) -> Comparison:
-    """Compare two runs by several scores, or rank more runs by the first score.
+    """Compare two runs by the scores with these keys, or rank more runs by the first one.
 
-    `keys` are those of the main scores at the selected k, and `calls` the calls of `compute` that
-    gave them. Raise a ValueError if the runs cannot be compared.
+    `calls` are those of `compute` by name. Raise a ValueError if the runs cannot be compared.
     """
     shared = _shared_arguments(space, calls["scores"].arguments)
     measures = [measure | shared for measure in _measures(space, keys, calls)]

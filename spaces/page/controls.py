@@ -13,14 +13,7 @@ _MAX_CHARACTERS = 500
 class Control:
     """Describe the control of one option.
 
-    The method `parse` converts what the control shows to the value of the option. It raises a
-    ValueError if this is invalid.
-
-    Attributes:
-        name: the name of the option.
-        label: the label on the page.
-        info: the text below the label, which says what values are valid.
-        value: the default, as the control shows it.
+    `info` is the text below the label, and `value` the default, as the control shows it.
     """
 
     name: str
@@ -29,16 +22,13 @@ class Control:
     value: Any
 
     def parse(self, value: Any) -> Any:
-        """Return the value of the option for a shown value."""
+        """Return the value of the option for a shown value. Raise a ValueError if it is invalid."""
         raise NotImplementedError
 
 
 @dataclass(frozen=True)
 class NumberField(Control):
-    """Describe a field for a number from `minimum` to `maximum`.
-
-    `step` is by how much the arrow keys change it. If `step` is an integer, so is the number.
-    """
+    """Describe a field for a number. If `step`, that of the arrow keys, is an integer, so is it."""
 
     minimum: float
     maximum: float

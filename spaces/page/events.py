@@ -36,8 +36,8 @@ _UNEXPECTED = "An error on this server prevents a result for these inputs."
 def connect_events(space: Space, blocks: gr.Blocks, layout: Layout) -> None:
     """Connect the components of a page with their handlers, in the current `gr.Blocks`.
 
-    The script of the page marks the result as outdated when an input changes, until there is a new
-    result. The script listens itself for what is typed, pasted and selected.
+    The script of the page marks the result as outdated when an input changes. The script listens
+    itself for what is typed, pasted and selected.
     """
     handlers = Handlers(space, layout)
     private: dict[str, Any] = {"api_visibility": "private"}
@@ -92,8 +92,7 @@ class Handlers:
     def score(self, values: Values, visitor: gr.Request, event: gr.EventData) -> Iterator[Values]:
         """Yield updates that show the answer to a request, until the visitor makes a later one.
 
-        The page numbers the requests of a visitor, because a server that gets two at once may start
-        either one first.
+        Requests have numbers, because a server that gets two at once may start either one first.
         """
         session, number = visitor.session_hash, values[self._layout.number]
         self._latest[session] = max(number, self._latest.get(session, 0))
@@ -110,10 +109,7 @@ class Handlers:
         self._latest.pop(visitor.session_hash, None)
 
     def _steps(self, trigger: Any, values: Values) -> Iterator[Values]:
-        """Yield {} every second, and then updates that show the answer or the problem.
-
-        `trigger` is the component that the visitor has used.
-        """
+        """Yield {} every second, and then updates that show the answer or the problem."""
         request: Request | None = None
         updates: Values = {}
         try:
@@ -142,8 +138,7 @@ class Handlers:
     def _request(self, trigger: Any, values: Values, folder: Path) -> tuple[Request, Values]:
         """Return the request of an example, the address or the inputs, and updates of the inputs.
 
-        The updates let the inputs show the request. Files of a link or a saved page are written to
-        `folder`. Raises a ValueError if the request is incomplete or invalid.
+        Files of a link or a saved page are written to `folder`. Raise a ValueError if one is bad.
         """
         space, layout = self._space, self._layout
         if trigger in layout.examples:
@@ -162,8 +157,7 @@ class Handlers:
     def _request_from_inputs(self, values: Values, forgets: bool = False) -> Request:
         """Return the request that the inputs hold. Choices made for other samples are left out.
 
-        With `forgets`, choices for these samples are left out, too. Raises a ValueError if the
-        request is incomplete or invalid.
+        With `forgets`, all choices are left out. Raise a ValueError if the request is invalid.
         """
         layout = self._layout
         options = {name: values[component] for name, component in layout.controls.items()}
@@ -214,10 +208,7 @@ class Handlers:
         }
 
     def _problem_updates(self, request: Request | None, problem: ValueError) -> Values:
-        """Return updates that show a problem, and inputs for choices that would settle it.
-
-        Where there is a problem, the style sheet of the page hides the answer.
-        """
+        """Return updates that show a problem, and inputs for choices that would settle it."""
         updates: Values = {self._layout.problem: problem_html(str(problem))}
         if request is not None:
             asking = problem if isinstance(problem, ChoiceError) else ChoiceError()
@@ -225,11 +216,7 @@ class Handlers:
         return updates
 
     def _asking_updates(self, request: Request, asking: ChoiceError) -> Values:
-        """Return updates that keep the choices of a request, and show the inputs for new ones.
-
-        Depending on the error, these are a list of choices, a field for the correct outcomes, and
-        menus of columns.
-        """
+        """Return updates that keep the choices of a request, and show the inputs for new ones."""
         layout, reading = self._layout, request.reading
         choices = [(choice_in_words(choice), json.dumps(choice)) for choice in asking.choices]
         names, are_asked = list(asking.columns), bool(asking.columns)

@@ -28,8 +28,7 @@ FORMATS = {"CSV": "csv", "LaTeX": "tex", "Markdown": "md"}
 def views_of(answer: Answer, for_paper: bool = False) -> list[View]:
     """Return the views of an answer, each of which can print its tables.
 
-    For two compared runs, it is only the comparison. Otherwise there is a view of each run, after
-    the leaderboard if there is one. With `for_paper`, those of runs have the main scores only.
+    Two compared runs have only the comparison. With `for_paper`, views have the main scores only.
     """
     views: list[View] = [] if answer.comparison is None else [answer.comparison.view]
     if answer.comparison is None or len(answer.runs) > 2:
@@ -65,8 +64,7 @@ def _is_repeated(estimate: Estimate) -> bool:
 def table_text(answer: Answer, name: str) -> str:
     """Return the tables of an answer as text in one of `FORMATS`.
 
-    CSV has a row for each run, group and key, in full precision. The other formats have the scores
-    that a paper would report.
+    CSV has all scores in full precision. The other formats have those that a paper would report.
     """
     if name != "CSV":
         views = views_of(answer, for_paper=True)
@@ -96,11 +94,7 @@ def samples_csv(answer: Answer) -> str:
 
 
 def python_code(answer: Answer) -> str:
-    """Return code that reads the files of an answer, prints its scores, and writes its charts.
-
-    The result of each call of `compute` is in a variable with the name of the call. If there are
-    several runs, it is a dict by the label of the run.
-    """
+    """Return code that reads the files of an answer, prints its scores, and writes its charts."""
     metric, has_several = answer.space.metric, len(answer.runs) > 1
     extras = "charts,math" if answer.checker == "math_verify" else "charts"
     lines = [f'# pip install "{_PACKAGE.format(extras=extras)}"', "import at_k"]
@@ -165,10 +159,7 @@ def _keywords(arguments: Mapping[str, Any]) -> list[str]:
 
 
 def result_dict(answer: Answer) -> dict[str, Any]:
-    """Return a dict of the metric, options, scores by call and run, any comparison, and samples.
-
-    The API returns this dict, and the file of JSON has it. The scores of a sweep are a list.
-    """
+    """Return what the API returns: metric, options, scores by call and run, comparison, samples."""
     result: dict[str, Any] = {"metric": answer.space.metric, "options": answer.options}
     for name, call in answer.calls.items():
         results = {run.label: run.results[name] for run in answer.runs}

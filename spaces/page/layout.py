@@ -38,13 +38,8 @@ class Layout:
             page fills it in.
         reading: a dict with the visitor's "choices" as a `Reading`, and the "samples" for which
             they were made, as `Request.fingerprint_of_samples` returns them.
-        examples: the button of each example.
-        problem: the text that says why there is no answer, or "".
-        choices, columns, correct: inputs for choosing how samples are read: a list, a menu of
-            columns for each role, and the correct outcomes.
+        choices, columns, correct: inputs for choosing how samples are read.
         again: the button that forgets what was chosen.
-        result, details: the answer in words, and below it charts, tables, questions and code.
-        files: the button that writes files, and `written`, the list of these.
     """
 
     def __init__(self, answer: Answer):

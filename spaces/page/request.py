@@ -18,7 +18,7 @@ from typing import Any
 
 from at_k.cli.formats import Scale
 
-from .asking import Reading, is_reading, message_for_page
+from .asking import Reading, is_reading
 from .comparing import Comparison
 from .describing import COOL, WARM
 from .space import CHECKERS, Call, Example, Options, Run, Space, sample_file
@@ -27,7 +27,6 @@ MAX_BYTES = 40_000_000
 MAX_FILES = 8
 MAX_LINK = 16_000  # characters; programs for mail and chats cut longer links
 _MAX_JSON = 10 * MAX_BYTES
-_MAX_MESSAGE = 600
 _EXAMPLES = (COOL, WARM)
 _BROKEN = (
     "This link or saved page is broken, or a part of it is missing. Ask the sender to copy it "
@@ -37,15 +36,10 @@ _BROKEN = (
 
 @dataclass(frozen=True)
 class Request:
-    """Say what to score, and how. The samples are either a text or files.
+    """Say what to score, and how. The samples are a text, or files at these paths.
 
-    Attributes:
-        space: the page of the metric.
-        checker: the name of the checker. It is used if the samples have references.
-        shown: the value of each control as the control shows it, by the name of its option.
-        text: the samples as text.
-        files: the paths of uploaded files.
-        reading: what the visitor has chosen about these samples.
+    The `checker` is used if the samples have references. `shown` has the value of each control as
+    it is shown, and `reading` what the visitor has chosen about these samples.
     """
 
     space: Space
@@ -62,11 +56,6 @@ class Request:
             control.name: control.parse(self.shown[control.name]) for control in self.space.controls
         }
 
-    def message(self, error: Exception) -> str:
-        """Return the message of an error about this request in words of the page, cut if long."""
-        words = message_for_page(error, self.space, bool(self.files))
-        return words if len(words) < _MAX_MESSAGE else f"{words[:_MAX_MESSAGE]}.."
-
     def fingerprint_of_samples(self) -> str:
         """Return a text that is equal only for requests with the same samples."""
         content = hashlib.sha256(self.text.encode(errors="replace"))
@@ -80,8 +69,6 @@ class Answer:
     """Hold the scores of a request, and how they were computed.
 
     Attributes:
-        request: the request.
-        runs: the runs with their scores.
         calls: the calls of `compute` that gave the scores, by name.
         options: the options that were used. k can be lower than its default.
         checker: the name of the checker, or None if the samples have no references.
@@ -105,16 +92,21 @@ class Answer:
 
     @property
     def scale(self) -> Scale:
-        """Return how the page prints scores: in percent, or rewards in their own unit."""
+        """Return how the page prints scores: in percent, or rewards in their own unit.
+
+        A comparison is of the first main score, so its unit is that of the page.
+        """
         estimates = [estimate for run in self.runs for estimate in run.scores().estimates]
+        if self.comparison is not None:
+            key = self.space.main_scores(self.runs[0], self.options)[0]
+            estimates = [estimate for estimate in estimates if estimate.key == key]
         return Scale.of([x.metric for x in estimates], [x.score for x in estimates])
 
 
 def make_request(space: Space, checker: str, options: Options, **samples: Any) -> Request:
-    """Return a request for a Space, with defaults for the options that are not given.
+    """Return a request with defaults for the options, as controls show them, that are not given.
 
-    `options` are values as the controls show them, and `samples` are `text` or `files`, and if
-    needed `reading`. Raise a ValueError if one of them is invalid.
+    `samples` are `text` or `files`, and `reading`. Raise a ValueError if something is invalid.
     """
     if checker not in CHECKERS:
         raise ValueError(f"checker must be one of {', '.join(CHECKERS)}.")
@@ -170,8 +162,8 @@ def saved_page(files: Sequence[str]) -> str | None:
 def opened_request(space: Space, text: str, folder: Path) -> Request:
     """Return the request in `text`: the fragment of a link without #, or a saved page.
 
-    Anybody may have written the text. Its files are written into `folder`. Raise a ValueError if
-    the text is damaged or of another page, or if its request is invalid.
+    Its files are written into `folder`. Raise a ValueError if the text, which anybody may have
+    written, is damaged or of another page.
     """
     try:
         decompressor = zlib.decompressobj()
@@ -192,10 +184,7 @@ def opened_request(space: Space, text: str, folder: Path) -> Request:
 
 
 def _samples(content: dict[str, Any], folder: Path) -> dict:
-    """Return the samples in a link as {"text": text} or {"files": paths}, for `make_request`.
-
-    Write files into the folder. Raise a ValueError for an unknown file without content.
-    """
+    """Return the samples in a link for `make_request`, and write its files into the folder."""
     if "text" in content:
         return {"text": str(content["text"])}
     files = []

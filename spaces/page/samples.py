@@ -19,7 +19,7 @@ from at_k.readers.words import KNOWN_WORDS
 from at_k.runs.options import naming_run
 from at_k.runs.outcomes_of_runs import in_one_order
 
-from .asking import REWARDS, ChoiceError, choice_error, load_columns
+from .asking import REWARDS, ChoiceError, choice_error, load_columns, message_for_page
 from .request import MAX_BYTES, MAX_FILES, Request
 from .space import SampleFile, Samples, Space
 
@@ -28,7 +28,7 @@ MAX_SAMPLES_PER_QUESTION = 512
 MAX_SAMPLES = 200_000
 MAX_GROUPS = 40
 _TOO_LARGE = f"The limit for a file, and for a text, is {MAX_BYTES // 1_000_000} MB."
-_FILE_TYPES = (*FORMATS, ".eval", *COMPRESSED)
+_FILE_TYPES = (*FORMATS, ".eval", ".txt", *COMPRESSED)
 _SPREADSHEETS = (".xlsx", ".xls", ".ods", ".numbers")
 _LONGEST_NAME = 18  # the width of the column of names in characters
 _PASTED = "The text"
@@ -41,12 +41,8 @@ def read_samples(
     """Return the samples of each file, sentences on how they were read, and a problem or "".
 
     The problem says why the runs cannot be compared. Text and files are copied to the current
-    folder, so that error messages name them without a path. `parameters` are the names of the
-    parameters that `compute` takes.
-
-    Raises:
-        ChoiceError: if the samples can be read in several ways, so that the visitor has to choose.
-        ValueError: if the samples cannot be read, or are too many.
+    folder, so that error messages name them without a path. `parameters` are those of `compute`.
+    Raise a ChoiceError if the visitor has to choose how they are read.
     """
     space, chosen = request.space, _arguments_of_read(request)
     uploads = _copy_uploads(request.files) if request.files else _save_pasted_text(request.text)
@@ -59,7 +55,7 @@ def read_samples(
     try:
         runs = dict(in_one_order([*runs.items()]))
     except ValueError as error:
-        problem = f"The runs are not compared: {request.message(error)}"
+        problem = f"The runs are not compared: {message_for_page(error, request)}"
     files = []
     for label, run in runs.items():
         with naming_run(label):
@@ -88,7 +84,7 @@ def _copy_uploads(uploads: Sequence[str]) -> dict[str, tuple[str, str]]:
         suffix = upload.suffix.lower()
         if suffix in _SPREADSHEETS:
             raise ValueError(f"A file {suffix} is a spreadsheet: save its table as CSV.")
-        if suffix not in (*_FILE_TYPES, ".txt"):
+        if suffix not in _FILE_TYPES:
             raise ValueError(f"The name of a file must end in one of {', '.join(_FILE_TYPES)}.")
         if upload.stat().st_size > MAX_BYTES:
             raise ValueError(_TOO_LARGE)
@@ -147,10 +143,7 @@ def _read_run(request: Request, path: str, arguments: Mapping[str, Any]) -> Run:
 
 
 def _require_outcomes(run: Run, path: str, space: Space) -> None:
-    """Raise a ChoiceError, which asks what is correct, for a sample that is no outcome here.
-
-    Counts are not tested.
-    """
+    """Raise a ChoiceError, which asks what is correct, for a sample that is no outcome here."""
     predictions = run["predictions"]
     for question, row in enumerate(predictions if isinstance(predictions, list) else ()):
         for index, sample in enumerate(row or ()):
@@ -180,9 +173,7 @@ def _columns_of(run: Run, roles: Sequence[str]) -> dict[str, str]:
 def _names_and_texts(run: Run, total: int) -> tuple[list[str], list[str]]:
     """Return a list of the names and a list of the texts of the `total` questions of a run.
 
-    Among the columns that identify the questions, one with a name such as "question" has texts if
-    an entry is long and has several words. The first other column has the names. Without names,
-    the questions are "1", "2", .. , and without texts, these are "".
+    Without names, the questions are "1", "2", .. , and without texts, these are "".
     """
     names: list[list[str]] = []
     texts: list[list[str]] = []

@@ -19,7 +19,7 @@ from contextlib import ExitStack
 from multiprocessing.connection import Connection
 
 from .answering import answer_to
-from .asking import ChoiceError
+from .asking import ChoiceError, message_for_page
 from .request import MAX_BYTES, Answer, Request
 from .space import Space
 
@@ -66,7 +66,7 @@ def score_in_steps(request: Request) -> Iterator[Answer | None]:
 
     The process is ended if it has used its processor time, if six times this time has passed since
     it started (the server is busy), or if the caller closes the generator. Raise a ValueError for
-    the visitor, or a ChoiceError, if the request cannot be scored.
+    the visitor if there is no answer.
     """
     seconds, slot = _SECONDS[request.checker], _SLOTS[request.checker]
     if not slot.acquire(timeout=_MAX_WAIT):
@@ -113,8 +113,7 @@ def score_in_steps(request: Request) -> Iterator[Answer | None]:
 def _work(request: Request, folder: str, connection: Connection) -> None:
     """Score a request in this process, with limits on its memory, time and files.
 
-    Send None to the server through `connection` at the start. At the end send the answer, or a
-    ValueError whose message says why there is none. Write temporary files into `folder`.
+    Send None through `connection` at the start, and at the end the answer, or a ValueError.
     """
     connection.send(None)
     if sys.platform == "linux":
@@ -146,7 +145,7 @@ def _work(request: Request, folder: str, connection: Connection) -> None:
 
 def error_for_page(error: Exception, request: Request) -> ValueError:
     """Return an error in the words of the page. A ChoiceError keeps its choices."""
-    message = request.message(error)
+    message = message_for_page(error, request)
     if isinstance(error, ChoiceError):
         error.args = (message,)
         return error

@@ -32,16 +32,16 @@ CHECKERS = ("exact_match", "numeric", "choice", "math_verify")
 Options = dict[str, Any]
 """The value of each control, by the name of its option."""
 
+Show = Callable[[float], str]
+"""A function that returns a score as HTML, in the unit of the page."""
+
 Samples = dict[str, Any]
 """The predictions, and if there are any the references and groups, as `compute` takes them."""
 
 
 @dataclass(frozen=True)
 class Example:
-    """Describe an example that a visitor can choose: a text, or files that the project ships.
-
-    `name` is the text of its button, and `options` has those that differ from their defaults.
-    """
+    """Describe an example that a visitor can choose: a text, or files that the project ships."""
 
     name: str
     text: str = ""
@@ -59,9 +59,7 @@ def sample_file(name: str) -> str:
 class Call:
     """Describe a call of `compute`, or a sweep: one call for each value of a parameter.
 
-    Attributes:
-        arguments: the arguments by name, without the samples. Arguments that are None are dropped.
-        sweep: the name of a parameter and its values, or None for a single call.
+    `arguments` that are None are dropped. `sweep` is the name of a parameter, and its values.
     """
 
     arguments: Mapping[str, Any]
@@ -80,7 +78,6 @@ class Chart:
     """Describe a chart as a call of a function of `at_k.charts`.
 
     Attributes:
-        title, caption: what the chart shows, in a few words and in a sentence or two.
         function: the name of the function that draws the chart.
         call: the name of the call of `compute` with the results to draw, or "comparison".
         arguments: further arguments of the function.
@@ -115,9 +112,8 @@ class Run(SampleFile):
     """Hold the samples of a text or file, and their scores.
 
     Attributes:
-        rewards: for each question, a list of the outcome of each sample, or of the reward of its
-            category; None for a sample that is not scored. The order is arbitrary if the samples
-            are given as counts.
+        rewards: for each question, a list of the reward of each sample: its outcome, or the reward
+            of its category; None for a sample that is not scored.
         results: the scores of each call of `compute`, by the name of the call. Those of a sweep
             are a dict by the value of its parameter.
         is_binary: whether each sample is correct or incorrect, and has no reward.
@@ -161,15 +157,12 @@ class Space:
     """Describe the page of one metric.
 
     Attributes:
-        metric: the name of the metric.
-        summary: what the metric measures, in one or two sentences.
         examples: the examples. The page opens with the first one, which has a text.
-        controls: the options of the page.
         compute_calls: a function that returns the calls of `compute` by name, given the options
             and the smallest n of all questions. The call named "scores" fills the table of scores.
-            The page adds the checker, the confidence and the interval.
-        clause: a function that returns the result of a run in words, as HTML. It does not start
-            with a capital letter, nor end with a full stop.
+            The page adds the checker, confidence and interval.
+        clause: a function that returns the result of a run in words, as HTML, without a capital
+            letter at the start and a full stop.
         main_scores: a function that returns the keys of the scores that a paper would report, the
             most important one first. Runs are compared by them.
         charts: a function that returns the charts of the runs. None stands for one that does not
@@ -182,7 +175,7 @@ class Space:
     examples: list[Example]
     controls: list[Control]
     compute_calls: Callable[[Options, int], dict[str, Call]]
-    clause: Callable[[Run, Options], str]
+    clause: Callable[[Run, Options, Show], str]
     main_scores: Callable[[Run, Options], list[str]]
     charts: Callable[[Sequence[Run], Options], list[Chart | None]]
     compared_by_k: str | None = None

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 
 sys.path.append(f"{sys.path[0]}/..")  # in a clone, the package `page` is beside this folder
 from page.controls import CONFIDENCE, NumberField
-from page.describing import Scope, percent
-from page.space import Call, Chart, Example, Options, Run, Space
+from page.describing import Scope
+from page.space import Call, Chart, Example, Options, Run, Show, Space
 
 TEXT = """\
 id,1,2,3,4,5
@@ -33,11 +33,11 @@ def main_scores(run: Run, options: Options) -> list[str]:
     return ["score_agg"]
 
 
-def clause(run: Run, options: Options) -> str:
+def clause(run: Run, options: Options, show: Show) -> str:
     """Return the score in words, with those at the lowest and the highest temperature."""
     sweep = [*run.results["by_temperature"].values()]
     score, strictest, most_lenient = (
-        percent(scores["score_agg"]) for scores in (run.scores(), sweep[0], sweep[-1])
+        show(scores["score_agg"]) for scores in (run.scores(), sweep[0], sweep[-1])
     )
     return (
         f"at temperature {options['temperature']} the mean score is {score}, between {strictest} "

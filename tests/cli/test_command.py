@@ -187,13 +187,21 @@ def test_samples_come_from_a_pipe(tmp_path):
     assert json.loads(result.stdout) == {"pass@1": 0.5}
 
 
-def test_samples_come_from_an_open_file_that_is_a_pipe(capsys, tmp_path, monkeypatch):
-    write_json_lines(tmp_path / "a.jsonl", SHARDS[0])
-    command = ["cat", tmp_path / "a.jsonl"]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as cat:
-        monkeypatch.setattr("sys.stdin", cat.stdout)
-        # bash replaces <(cat a.jsonl) by such a name.
-        assert pass_at_k(capsys, f"/dev/fd/{sys.stdin.fileno()}") == {"pass@1": 0.5}
+@pytest.mark.parametrize("argument", ["-", "/dev/fd"])
+def test_samples_come_from_an_open_file_that_is_a_pipe(capsys, monkeypatch, argument):
+    """It is read once, so that a question about missing answers has no scores of both choices."""
+
+    def lines_of(name):
+        return [pass_at_k(capsys, name)] if answer else error_of(capsys, "gpassk", name)
+
+    for answer in ("y", ""):
+        text = f"id,prediction,reference\na,x,x\na,{answer},x\n"
+        with subprocess.Popen(["printf", text], stdout=subprocess.PIPE, text=True) as printf:
+            monkeypatch.setattr("sys.stdin", printf.stdout)
+            # bash replaces <(cat a.jsonl) by such a name.
+            name = argument if argument == "-" else f"/dev/fd/{sys.stdin.fileno()}"
+            expected = {"pass@1": 0.5} if answer else "1 of 2 answers are missing"
+            assert expected in lines_of(name)
 
 
 @pytest.mark.parametrize("suffix", [".jsonl", ".json", ".csv"])

@@ -16,15 +16,7 @@ from conftest import ROOT
 
 @dataclass
 class RunningSpace:
-    """A Space that serves its page.
-
-    Attributes:
-        name: the name of the metric.
-        folder: the bundled Space.
-        temporary: the folder for its temporary files.
-        pid: its process.
-        url: the address of the page.
-    """
+    """A bundled Space that serves its page."""
 
     name: str
     folder: Path
@@ -46,13 +38,7 @@ def bundle(name: str, target: Path) -> None:
 
 @contextlib.contextmanager
 def start(name: str, python: str, folder: Path):
-    """Bundle and start a Space. When it ends, it must have written to its temporary folder only.
-
-    Args:
-        name: the name of the metric.
-        python: the Python that runs it.
-        folder: an empty folder.
-    """
+    """Bundle and start a Space. When it ends, it must have written to its temporary folder only."""
     target, home, temporary, log = (folder / part for part in (name, "home", "tmp", "log"))
     bundle(name, target)
     home.mkdir()

@@ -74,16 +74,7 @@ def browser():
 
 
 def link_requirements(requirements: list[str], folder: Path) -> None:
-    """Link the installed distributions that meet requirements, and all that these require.
-
-    Args:
-        requirements: lines of a requirements.txt.
-        folder: the folder of packages of another environment with the same Python.
-
-    Raises:
-        ValueError: if another version is installed.
-        importlib.metadata.PackageNotFoundError: if a distribution is not installed.
-    """
+    """Link the installed distributions that meet requirements, and all that these require."""
     waiting = [(Requirement(line), "") for line in requirements]
     done = set()
     while waiting:

@@ -40,7 +40,6 @@ def test_twenty_clients_at_once_each_get_their_own_scores(space):
 DEEP = "[" * 900 + "]" * 900
 ONE = '{"outcomes": [1]}'
 REFUSED: list[tuple[dict[str, Any], str]] = [
-    ({"samples": ""}, "There are no samples"),
     ({"samples": ONE, "checker": "rm"}, "checker must be one of exact_match, numeric, choice"),
     ({"samples": ONE, "k": 1e9}, "k must be a number between 1 and 512"),
     ({"samples": ONE, "k": 2}, "k is 2: it can be at most 1, the smallest number of samples"),

@@ -294,6 +294,16 @@ def test_the_limits_are_for_the_chosen_questions(page, tmp_path):
     assert answer.notes[-1] == "The runs are not compared: a comparison is with the penalty 0.1."
 
 
+def test_the_sentence_has_the_unit_of_the_table(page):
+    """Of two runs the mean is compared, in percent. The table of one has Bayes@N as a reward."""
+    one = answer_of(page, "bayes_at_n", OUTCOMES)
+    two = answer_of(page, "bayes_at_n", files=TWO_FILES, checker="numeric")
+    for answer, mean, cell in ((one, "0.667", "0.667"), (two, "42 %", "&minus;18.1")):
+        sentence = page.answer_html.result_html(answer)
+        assert f"probability that a sample is correct is <strong>{mean}</strong>" in sentence
+        assert f"<td>{cell} <small>" in page.answer_html.details_html(answer)
+
+
 def test_bayes_at_n_leads_with_the_mean_of_samples_unless_the_posterior_is_chosen(page):
     shares = sentence_of(page, "bayes_at_n", OUTCOMES)
     assert "avg@4 is 66.7 % (95 % confidence interval " in shares
@@ -327,7 +337,10 @@ def test_the_notes_say_how_samples_were_read_and_suggest_another_checker(page):
 
 PROBLEMS = {
     "a table": ("gpassk", "x,y\n1,2", {}, "The columns are x, y."),
-    "rewards": ("bayes_at_n", "id,1,2\na,2,1", {}, "There are rewards for"),
+    "rewards": ("bayes_at_n", "id,1,2\na,2,1", {}, "is 2: there are rewards for"),
+    "one reward": ("max_at_k", "1 0 1", {"w": "1"}, "is 1: there are rewards for"),
+    "three rewards": ("max_at_k", "yes no", {"w": "0, 0.5, 1"}, "3 categories: give two, or none"),
+    "a group": ("bayes_at_n", "id,1\na,1", {"group": "topic"}, "id, 1. Name another group column"),
     "verdicts": ("score_agg", '[["fully", "bad"]]', {}, "Item 1, verdict 2 "),
     "a category": ("bayes_at_n", '{"outcomes": ["A", "X"]}', {"categories": "C, A"}, "'X'"),
     "a missing outcome": ("gpassk", "1 nan\n1 0", {}, "missing, the first of question 1. They are"),

@@ -91,8 +91,8 @@ ASKED: dict[str, Any] = {
     ),
     "two columns of references": (
         "question,reference,answer\nq1,4,4\nq1,4,5\nq2,3,3",
-        [],
-        {"predictions": "answer", "references": "reference"},
+        [{"predictions": "answer"}, {"outcomes": "answer"}],
+        {"predictions": "answer"},
         [["4", "5"], ["3"]],
     ),
     "numbered columns": (

@@ -9,6 +9,7 @@ import functools
 import sys
 import warnings
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import at_k
@@ -198,10 +199,13 @@ def _with_both_scores(
 ) -> MissingError:
     """Return an error about missing answers with pass@1 added for both choices of --missing.
 
-    It is unchanged if the checker may be slow, without references, or if it has such numbers.
+    The error is unchanged if the checker may be slow, if a pipe cannot be read again, if there
+    are no references, or if it has such numbers already. `files` and `reading` are the
+    arguments of `read_run`, which raised it.
     """
     is_fast = checker in ("exact_match", "numeric", "choice")
-    if not is_fast or len(error.ways) < 2 or "the mean outcome" in str(error):
+    has_pipe = any(file == "-" or Path(file).is_fifo() for file in files)
+    if not is_fast or has_pipe or len(error.ways) < 2 or "the mean outcome" in str(error):
         return error
     scores = []
     with warnings.catch_warnings():

@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 
 CHOICES = ("incorrect", "drop")
 
+_LARGEST_SHOWN = 1e12  # of outcomes whose mean a message shows
+
 _NO_ERROR = re.compile(
     r"\W*|(no|without)([ _-](errors?|exceptions?|issues?))?\.?|false|ok(ay)?|success(ful)?|"
     r"succeeded|passed|completed?|done|nothing|nil"
@@ -216,7 +218,8 @@ class _Questions:
             return MissingError([*parts, f"{after}. {remedy}"], [Way({"missing": "drop"})])
         remedy = "'incorrect' counts them as incorrect, and 'drop' leaves them out"
         known = [x for x in flat(self.samples) if x is not None]
-        if self.noun == "outcome" and known and all(isinstance(x, (int, float)) for x in known):
+        are_small = all(isinstance(x, (int, float)) and abs(x) <= _LARGEST_SHOWN for x in known)
+        if self.noun == "outcome" and known and are_small:
             means = self._mean_outcome(drops=False), self._mean_outcome(drops=True)
             remedy += ": the mean outcome is {:.4g} or {:.4g}".format(*means)
         ways = [Way({"missing": choice}) for choice in CHOICES]

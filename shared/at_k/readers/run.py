@@ -38,6 +38,7 @@ from .table import (
     SelectionError,
     Table,
     Way,
+    list_columns,
     names_of_files,
     pairs_of,
     rows_where,
@@ -333,7 +334,8 @@ def _chosen_rows(
     conditions = {x: y for x, y in options.where.items() if not has_lists(table.columns[x])}
     table = rows_where(table, conditions)
     if not table.size:
-        raise InputError(f"{table.title} has no ", QUESTION, "s.")
+        header = f", only a header. {list_columns(table.columns)}" if table.columns else "."
+        raise InputError(f"{table.title} has no ", QUESTION, f"s{header}")
     return table, named | lists
 
 
