@@ -573,10 +573,12 @@ def test_an_exception_that_cannot_be_written_is_an_error_everywhere():
             assert check([["a"]], ["a"], lambda p, r: p == r, **options) == [[1]]
 
 
-def test_a_named_checker_says_where_it_runs():
-    checker = at_k.checkers.math_verify(num_proc=2)
-    assert check([["7", "8"]], ["7"], checker) == [[1, 0]]
+@pytest.mark.parametrize("name", ["numeric", "choice", "math_verify"])
+def test_a_named_checker_says_where_it_runs(name):
+    checker = getattr(at_k.checkers, name)(num_proc=2)
+    references = ["A" if name == "choice" else "7"]
+    assert check([[references[0], "8"]], references, checker) == [[1, 0]]
     with pytest.raises(ValueError, match="num_proc is given to compute and to the checker"):
         check([["7"]], ["7"], checker, num_proc=2)
     with pytest.raises(ValueError, match="num_proc and executor exclude each other"):
-        at_k.checkers.math_verify(num_proc=2, executor=ThreadPoolExecutor())
+        getattr(at_k.checkers, name)(num_proc=2, executor=ThreadPoolExecutor())

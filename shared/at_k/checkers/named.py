@@ -132,15 +132,22 @@ class MathVerify(NamedChecker):
         return run_check(checking, check, pairs, checking.executor, limit)
 
 
-def numeric(stop: str | Sequence[str] = ()) -> Matching:
+def numeric(
+    stop: str | Sequence[str] = (),
+    num_proc: int | None = None,
+    executor: Executor | None = None,
+    timeout: float | None = None,
+) -> Matching:
     """Return the checker "numeric", which compares the numbers that responses give, with options.
 
     Args:
         stop: texts with which a response ends, such as the header of the next question. What
             follows is not read.
+        num_proc, executor, timeout: as in `compute`. All samples are read at once in this process,
+            so that they change nothing but are validated, as in `math_verify`.
 
     Raises:
-        ValueError: if stop has anything but texts.
+        ValueError, TypeError: if stop has anything but texts, or an option is invalid.
 
     Examples:
         >>> import at_k
@@ -151,12 +158,17 @@ def numeric(stop: str | Sequence[str] = ()) -> Matching:
         ... )
         {'pass@1': 1.0}
     """
-    return Matching(_texts(stop), match_numbers)
+    return _with_options(Matching(_texts(stop), match_numbers), num_proc, executor, timeout)
 
 
-def choice(stop: str | Sequence[str] = ()) -> Matching:
-    """Return the checker "choice", which compares chosen options. `stop` is as in `numeric`."""
-    return Matching(_texts(stop), match_choices)
+def choice(
+    stop: str | Sequence[str] = (),
+    num_proc: int | None = None,
+    executor: Executor | None = None,
+    timeout: float | None = None,
+) -> Matching:
+    """Return the checker "choice", which compares chosen options. Arguments are as in `numeric`."""
+    return _with_options(Matching(_texts(stop), match_choices), num_proc, executor, timeout)
 
 
 def math_verify(
@@ -167,11 +179,18 @@ def math_verify(
 ) -> MathVerify:
     """Return the checker "math_verify", which compares expressions with the library math-verify.
 
-    `stop` is as in `numeric`; num_proc, executor and timeout are as in `compute`.
+    Arguments are those of `numeric`, but num_proc, executor and timeout work as in `compute`.
     """
+    return _with_options(MathVerify(_texts(stop)), num_proc, executor, timeout)
+
+
+def _with_options(
+    checker: Any, num_proc: int | None, executor: Executor | None, timeout: float | None
+) -> Any:
+    """Return a copy of a checker with the options that are not None. Raises if one is invalid."""
     options = {"num_proc": num_proc, "executor": executor, "timeout": timeout}
-    given = {name: value for name, value in options.items() if value is not None}
-    checker = MathVerify(_texts(stop), run_options=given)
+    run_options = {name: value for name, value in options.items() if value is not None}
+    checker = replace(checker, run_options=run_options)
     Checking(checker)  # validates
     return checker
 
