@@ -39,36 +39,44 @@ class PackageRooms(Rooms):
 
         return check_pairs(checking, pairs)
 
+    def checker(self, *arguments: Any) -> Any:
+        """Return the package's checker with a name, such as "numeric"."""
+        from .checkers.named import package_checker
+
+        return package_checker(*arguments)
+
+    def check_workers(self, *arguments: Any) -> Any:
+        """Raise a ValueError if options of an async checker contradict each other."""
+        from .checkers.workers import check_workers
+
+        return check_workers(*arguments)
+
     def __getattr__(self, method: str) -> Callable[..., Any]:
-        """Return the function or class for another method."""
-        room: Any
+        """Return the function or class for another method: it computes scores or limits."""
+        function: Any
         match method:
             case "anytime_limits":
-                from .intervals.anytime import AnytimeIntervals as room  # noqa: N813
+                from .intervals.anytime import AnytimeIntervals as function  # noqa: N813
             case "band":
-                from .intervals.band import band as room
-            case "check_workers":
-                from .checkers.workers import check_workers as room
-            case "checker":
-                from .checkers.named import package_checker as room
+                from .intervals.band import band as function
             case "consensus_limits":
-                from .intervals.consensus import consensus_limits as room
+                from .intervals.consensus import consensus_limits as function
             case "errors":
-                from .intervals.labelled import CheckerErrors as room  # noqa: N813
+                from .intervals.labelled import CheckerErrors as function  # noqa: N813
             case "first_successes":
-                from .scores.first_success import FirstSuccesses as room  # noqa: N813
+                from .scores.first_success import FirstSuccesses as function  # noqa: N813
             case "joined":
-                from .intervals.consensus import JoinedIntervals as room  # noqa: N813
+                from .intervals.consensus import JoinedIntervals as function  # noqa: N813
             case "max_limits":
-                from .intervals.reward_family import max_intervals as room
+                from .intervals.reward_family import max_intervals as function
             case "pass_limits":
-                from .intervals.binary_family import pass_intervals as room
+                from .intervals.binary_family import pass_intervals as function
             case "picked":
-                from .scores.picked import picked_scores as room
+                from .scores.picked import picked_scores as function
             case "tails":
-                from .scores.tails import tail_scores as room
+                from .scores.tails import tail_scores as function
             case "weighted_votes":
-                from .scores.weighted_votes import weighted_vote_scores as room
+                from .scores.weighted_votes import weighted_vote_scores as function
             case _:
                 raise AttributeError(method)
-        return room
+        return function
