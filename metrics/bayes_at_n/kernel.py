@@ -447,7 +447,7 @@ most of whose methods raise an error that names the missing package.
 """
 
 
-KERNEL = "81575e0a578e"
+KERNEL = "89ddf8fe481d"
 """A hash of the core, which `shared/vendor.py` writes into kernels; "" in the package itself."""
 
 INSTALL = 'pip install "evaluate-at-k @ git+https://github.com/evaluate-at-k/evaluate-at-k"'
@@ -1826,7 +1826,7 @@ class Estimate(NamedTuple):
     @property
     def key(self) -> str:
         """Return the key of the score without the group, such as "G-Pass@4_0.5"."""
-        return self.score_id.key
+        return ScoreId(self.metric, self.k, self.tau).key
 
     @property
     def full_key(self) -> str:
@@ -1861,6 +1861,8 @@ def as_dict(
         name = safe_name(estimate.score_id) if safe else estimate.key
         name = prefixes.get(estimate.group, "") + name
         result[name] = estimate.score
+        if estimate.interval is None and estimate.band is None:
+            continue
         for field, value in _requested_fields(estimate).items():
             if not (safe and field == "interval"):
                 result[f"{name}_{field}"] = value

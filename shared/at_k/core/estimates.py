@@ -42,7 +42,7 @@ class Estimate(NamedTuple):
     @property
     def key(self) -> str:
         """Return the key of the score without the group, such as "G-Pass@4_0.5"."""
-        return self.score_id.key
+        return ScoreId(self.metric, self.k, self.tau).key
 
     @property
     def full_key(self) -> str:
@@ -77,6 +77,8 @@ def as_dict(
         name = safe_name(estimate.score_id) if safe else estimate.key
         name = prefixes.get(estimate.group, "") + name
         result[name] = estimate.score
+        if estimate.interval is None and estimate.band is None:
+            continue
         for field, value in _requested_fields(estimate).items():
             if not (safe and field == "interval"):
                 result[f"{name}_{field}"] = value
