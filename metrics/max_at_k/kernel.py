@@ -447,7 +447,7 @@ most of whose methods raise an error that names the missing package.
 """
 
 
-KERNEL = "89ddf8fe481d"
+KERNEL = "54bb66c528f4"
 """A hash of the core, which `shared/vendor.py` writes into kernels; "" in the package itself."""
 
 INSTALL = 'pip install "evaluate-at-k @ git+https://github.com/evaluate-at-k/evaluate-at-k"'
@@ -1236,7 +1236,10 @@ def _check_rows(rows: Any, answers: Any, name: str) -> None:
 
 
 def _columns_of_counts(values, name: str) -> dict[str, Any]:
-    """Return a dict from each key of counts, such as "n", to a sequence of M entries."""
+    """Return a dict from each key of counts, such as "n", to a sequence of M entries.
+
+    `values` is a list of M dicts with the same keys, or a dict or data frame of columns.
+    """
     if isinstance(values, list):
         for question, row in enumerate(values):
             if not isinstance(row, Mapping) or {*row} != {*values[0]}:
@@ -1319,8 +1322,8 @@ class IntervalMethod(abc.ABC):
     def covariance(self, questions: np.ndarray, keys: Sequence[ScoreKey]) -> np.ndarray:
         """Return the (m, m) covariance of the errors of the m scores in `keys` for these questions.
 
-        An unknown covariance is 0, because uncorrelated errors are the worst case for a band. This
-        default, for methods that know neither variances nor covariances, is the identity matrix.
+        A band over k depends on correlations only. An unknown correlation is 0, which makes the
+        band widest. This default is for methods that know none, and has variances of 1.
         """
         return np.eye(len(keys))
 
@@ -3387,9 +3390,10 @@ def expected_credits(n: np.ndarray, c: np.ndarray, credits: Sequence[Credits]) -
 def _sums_over_ranks(n: int, k: int, credits: Credits) -> np.ndarray:
     """Return pass@k or pass^k, whichever has these credits, for c = 0 .. n, (n + 1,).
 
-    Of k random ones of n samples in a row, let the last have the rank i. If the last c of the row
-    are correct, pass@k is P(i > n - c); if the first c are correct, pass^k is P(i <= c).
+    Number the samples 1 .. n, and let i be the largest number among k random ones. If the last c
+    samples are correct, pass@k is P(i > n - c). If the first c are correct, pass^k is P(i <= c).
     """
+    # The first credit, for at least one correct sample, is 0 for pass^k, because k > 1.
     chances, is_pass_at_k = chance_of_rank(n, k), credits[0] > 0
     sums = np.append(0.0, np.cumsum(chances[::-1] if is_pass_at_k else chances))
     return sums / sums[-1]
@@ -5042,10 +5046,10 @@ class Consensus:
     def from_checked(
         cls, checked: Checked, ks: Sequence[int] | None, merge_right: bool, with_votes: bool
     ) -> Consensus:
-        """Return the data for the scores of checked samples at each of `ks`, or k = n for None.
+        """Return the data of checked samples, for scores at each k in `ks`, or at k = n if None.
 
-        If `merge_right`, all correct answers to a question count as one in votes. A ValueError is
-        raised if a k exceeds the number of scored samples of a question.
+        Answers are counted if `with_votes`, and if `merge_right`, all correct answers to a question
+        are counted as one. Raises ValueError if a question has fewer than k scored samples.
         """
         correct = more_than_half(checked.outcomes)
         counts = correct.counts
@@ -5054,8 +5058,9 @@ class Consensus:
         votes = None
         if checked.answers is not None and with_votes:
             votes = count_answers(correct, checked.answers, merge_right)
-        all_samples = {n_in_keys(counts.n): None}
-        return cls(checked.outcomes, counts, k_by_key or all_samples, votes)
+        if not k_by_key:
+            k_by_key[n_in_keys(counts.n)] = None  # all n samples of each question
+        return cls(checked.outcomes, counts, k_by_key, votes)
 
     @property
     def n(self) -> int | str:
@@ -5836,7 +5841,10 @@ def score_agg_results(
     weights: dict[str, float] = VERDICTS,
     **shared: Any,
 ) -> dict[str, Any]:
-    """Return the dict of scores of score_agg. metrics/score_agg documents the parameters."""
+    """Return the dict of scores of score_agg. metrics/score_agg documents the parameters.
+
+    The default of `weights` has the standard labels of verdicts. Intervals are for new questions.
+    """
     labels = check_weights(weights)
     common = SharedOptions(**shared)
     checking = common.checking(labels)

@@ -257,7 +257,10 @@ def _own_name(node: ast.AST) -> str:
 
 
 def _compares_identities(node: ast.Compare) -> bool:
-    """Return whether `is` has no constant on its right. Values are copies, so never identical."""
+    """Return whether a comparison has `is` or `is not` before anything but a constant.
+
+    Tests in another process get copies of the program's values, which are never identical.
+    """
     sides = [node.left, *node.comparators]
     return any(
         isinstance(op, (ast.Is, ast.IsNot)) and not isinstance(side, ast.Constant)
@@ -266,7 +269,10 @@ def _compares_identities(node: ast.Compare) -> bool:
 
 
 def _imports(nodes: Iterable[ast.AST]) -> Iterator[tuple[str, str]]:
-    """Yield each name that nodes import with its path, such as "math.pi" for pi."""
+    """Yield pairs of an imported name and its path, such as ("pi", "math.pi").
+
+    `from math import *` yields ("math.*", "math.*"), because its names are unknown.
+    """
     for node in nodes:
         if isinstance(node, ast.Import):
             for alias in node.names:
@@ -275,7 +281,8 @@ def _imports(nodes: Iterable[ast.AST]) -> Iterator[tuple[str, str]]:
         elif isinstance(node, ast.ImportFrom) and node.module:
             for alias in node.names:
                 path = f"{node.module}.{alias.name}"
-                yield path if alias.name == "*" else alias.asname or alias.name, path
+                name = path if alias.name == "*" else alias.asname or alias.name
+                yield name, path
 
 
 def _bound_names(nodes: Iterable[ast.AST]) -> Iterator[str]:

@@ -232,9 +232,10 @@ class _AnsweringProgram:
         return [[[c.__module__, c.__name__] for c in type(error).__mro__], arguments, text]
 
     def run_tests(self, exam: dict[str, Any]) -> dict[str, Any]:
-        """Run the program and its tests here; return `ran` and `problem` of their `Result`.
+        """Run the program and its tests in this process; return `ran` and `problem` of a `Result`.
 
-        A program that replaces a function that tests call, and keeps it replaced, fails.
+        The program fails if, after its code or after the tests, a function that tests may call is
+        replaced. Those that the tests replace are exempt.
         """
         from .runner import run_tests
 
@@ -244,7 +245,8 @@ class _AnsweringProgram:
             self._load(exam["imports"])
             refuse_changes(watched)
             result = run_tests(exam, sys.modules[_NAME])
-            refuse_changes(watched, {"main", *exam["replaced"]})  # see `_NoMain`
+            # `run_tests` replaces `main`, see `_NoMain`, and the tests those in `replaced`.
+            refuse_changes(watched, {"main", *exam["replaced"]})
         except BaseException as error:
             return {"ran": [], "problem": exception_line(error)}
         return {"ran": result.ran, "problem": result.problem}

@@ -66,7 +66,7 @@ class PythonTests:
         if len(programs) != len(tests):
             text = f"There are {len(programs)} lists of programs but {len(tests)} references"
             raise ValueError(f"{text}: give one of each for every question.")
-        read, samples = self._read_references(tests), []
+        tests_by_question, samples = self._read_references(tests), []
         for question, row in enumerate(programs):
             if isinstance(row, str):
                 raise ValueError(f"programs[{question}] is {short(row)}: give a list of samples.")
@@ -74,9 +74,10 @@ class PythonTests:
                 if not isinstance(program, str):
                     where = f"programs[{question}][{index}]"
                     raise TypeError(f"{where} is {short(program)}: give Python code.")
-                samples.append((read[question], program))
-        ordered = iter([record for _, record in sorted(self._run(samples))])
-        return [[next(ordered) for _ in row] for row in programs]
+                samples.append((tests_by_question[question], program))
+        # Pairs of an index and a record come in any order.
+        records = iter([record for _, record in sorted(self._run(samples))])
+        return [[next(records) for _ in row] for row in programs]
 
     def validate(self, checking: Checking) -> None:
         """Raise a ValueError if a metric got an executor or a timeout, which have no use here."""

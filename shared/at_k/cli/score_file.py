@@ -279,7 +279,10 @@ def _check_published(fields: Mapping[str, str | None], output_format: str) -> No
 
 
 def _eval_results_yaml(view: ScoresView, fields: Mapping[str, str | None]) -> str:
-    """Return the YAML of the score of all questions; raise ValueError if there is more than one."""
+    """Return the YAML of `--format eval-results` for the score of all questions.
+
+    Raises ValueError if there are several scores. `fields` has the entries of `_PUBLISHED_FIELDS`.
+    """
     import yaml
 
     value, phrases = view.published()

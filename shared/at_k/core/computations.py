@@ -418,7 +418,10 @@ def score_agg_results(
     weights: dict[str, float] = VERDICTS,
     **shared: Any,
 ) -> dict[str, Any]:
-    """Return the dict of scores of score_agg. metrics/score_agg documents the parameters."""
+    """Return the dict of scores of score_agg. metrics/score_agg documents the parameters.
+
+    The default of `weights` has the standard labels of verdicts. Intervals are for new questions.
+    """
     labels = check_weights(weights)
     common = SharedOptions(**shared)
     checking = common.checking(labels)

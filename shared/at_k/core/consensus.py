@@ -47,10 +47,10 @@ class Consensus:
     def from_checked(
         cls, checked: Checked, ks: Sequence[int] | None, merge_right: bool, with_votes: bool
     ) -> Consensus:
-        """Return the data for the scores of checked samples at each of `ks`, or k = n for None.
+        """Return the data of checked samples, for scores at each k in `ks`, or at k = n if None.
 
-        If `merge_right`, all correct answers to a question count as one in votes. A ValueError is
-        raised if a k exceeds the number of scored samples of a question.
+        Answers are counted if `with_votes`, and if `merge_right`, all correct answers to a question
+        are counted as one. Raises ValueError if a question has fewer than k scored samples.
         """
         correct = more_than_half(checked.outcomes)
         counts = correct.counts
@@ -59,8 +59,9 @@ class Consensus:
         votes = None
         if checked.answers is not None and with_votes:
             votes = count_answers(correct, checked.answers, merge_right)
-        all_samples = {n_in_keys(counts.n): None}
-        return cls(checked.outcomes, counts, k_by_key or all_samples, votes)
+        if not k_by_key:
+            k_by_key[n_in_keys(counts.n)] = None  # all n samples of each question
+        return cls(checked.outcomes, counts, k_by_key, votes)
 
     @property
     def n(self) -> int | str:

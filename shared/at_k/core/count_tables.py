@@ -75,7 +75,10 @@ def _check_rows(rows: Any, answers: Any, name: str) -> None:
 
 
 def _columns_of_counts(values, name: str) -> dict[str, Any]:
-    """Return a dict from each key of counts, such as "n", to a sequence of M entries."""
+    """Return a dict from each key of counts, such as "n", to a sequence of M entries.
+
+    `values` is a list of M dicts with the same keys, or a dict or data frame of columns.
+    """
     if isinstance(values, list):
         for question, row in enumerate(values):
             if not isinstance(row, Mapping) or {*row} != {*values[0]}:

@@ -61,9 +61,10 @@ def expected_credits(n: np.ndarray, c: np.ndarray, credits: Sequence[Credits]) -
 def _sums_over_ranks(n: int, k: int, credits: Credits) -> np.ndarray:
     """Return pass@k or pass^k, whichever has these credits, for c = 0 .. n, (n + 1,).
 
-    Of k random ones of n samples in a row, let the last have the rank i. If the last c of the row
-    are correct, pass@k is P(i > n - c); if the first c are correct, pass^k is P(i <= c).
+    Number the samples 1 .. n, and let i be the largest number among k random ones. If the last c
+    samples are correct, pass@k is P(i > n - c). If the first c are correct, pass^k is P(i <= c).
     """
+    # The first credit, for at least one correct sample, is 0 for pass^k, because k > 1.
     chances, is_pass_at_k = chance_of_rank(n, k), credits[0] > 0
     sums = np.append(0.0, np.cumsum(chances[::-1] if is_pass_at_k else chances))
     return sums / sums[-1]

@@ -50,8 +50,8 @@ class IntervalMethod(abc.ABC):
     def covariance(self, questions: np.ndarray, keys: Sequence[ScoreKey]) -> np.ndarray:
         """Return the (m, m) covariance of the errors of the m scores in `keys` for these questions.
 
-        An unknown covariance is 0, because uncorrelated errors are the worst case for a band. This
-        default, for methods that know neither variances nor covariances, is the identity matrix.
+        A band over k depends on correlations only. An unknown correlation is 0, which makes the
+        band widest. This default is for methods that know none, and has variances of 1.
         """
         return np.eye(len(keys))
 

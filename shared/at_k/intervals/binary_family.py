@@ -178,16 +178,18 @@ class BinaryFamily(Family):
         return ranges, (np.minimum(at_none, ranges[0]), np.maximum(at_all, ranges[1]))
 
     def shifted_families(self, fit: Fit) -> list[Shifted]:
-        """Return the family shifted along the log-odds, for each estimate of the prior."""
+        """Return m scores and variances at F shifts, for each estimate of the prior in `fit`."""
         m, result = self.columns.shape[1], []
         share = fit.multiplicity / fit.multiplicity.sum()
         least, most = share @ self._none_correct, share @ self._all_correct
         for estimate in fit.prior:
             parts = [_means_of_shifts(self._moments(n), prior) for n, prior in estimate.items()]
-            means = np.sum(parts, axis=0)  # (F, m + P), of P pairs: first (i, i) of each column
+            means = np.sum(parts, axis=0)  # (F, m + P): m scores and P covariances at each shift
             theta = np.clip(means[:, :m], least, most)  # Rounding may exceed the range.
-            covariance = dict(zip(self._pairs, means[len(means) // 2, m:].tolist(), strict=True))
-            result.append(Shifted(theta, means[:, m : 2 * m], covariance, 0.0, 1.0))
+            variance = means[:, m : 2 * m]  # `_pairs` begins with the pairs (i, i).
+            at_no_shift = means[len(means) // 2, m:].tolist()
+            covariance = dict(zip(self._pairs, at_no_shift, strict=True))
+            result.append(Shifted(theta, variance, covariance, offset=0.0, scale=1.0))
         return result
 
     def _moments_by_shift(self, n: int) -> np.ndarray:
@@ -313,11 +315,15 @@ class BinaryFamily(Family):
 
 
 def _means_of_shifts(moments: np.ndarray, prior: np.ndarray) -> np.ndarray:
-    """Return the means under a (161,) prior of what `_moments_by_shift` returns, (123, m + P)."""
+    """Return the means of `moments` under a prior over 161 success rates, (123, m + P).
+
+    `moments`, (123, m + P, 161), has m scores and P covariances at each of 123 shifts and each
+    rate, as `_moments_by_shift` returns them.
+    """
     # Unlike a product with a matrix of shifted priors, this is too small for threads of BLAS, which
     # wait for each other where other programs run.
     result = moments @ prior
-    # At the first shift all rates are 0, and at the last shift all are 1.
+    # The first and the last shift are infinite: they make all rates 0, or all rates 1.
     result[0], result[-1] = moments[0, :, 0] * prior.sum(), moments[-1, :, -1] * prior.sum()
     return result
 
@@ -380,14 +386,18 @@ def binomial_likelihood(
 
 
 def _neg_log_rates(log_odds: np.ndarray, rates: CheckerRates) -> tuple[np.ndarray, np.ndarray]:
-    """Return -log of the rates at which samples are called incorrect, and called correct."""
-    incorrect, correct = np.logaddexp(0, log_odds), np.logaddexp(0, -log_odds)
+    """Return -log P(a checker calls a sample incorrect), and -log P(it calls it correct).
+
+    For the success rate p and the checker's true and false positive rates t and f, the two
+    probabilities are (1 - t) p + (1 - f) (1 - p), and t p + f (1 - p).
+    """
+    log_p, log_not_p = -np.logaddexp(0, -log_odds), -np.logaddexp(0, log_odds)  # of p, of 1 - p
     if rates.are_exact:
-        return incorrect, correct
+        return -log_not_p, -log_p
     t, f = rates
     with np.errstate(divide="ignore"):  # the logarithm of 0
-        log_t, log_f, log_missed, log_rejected = np.log([t, f, 1 - t, 1 - f])
+        log_t, log_f, log_not_t, log_not_f = np.log([t, f, 1 - t, 1 - f])
     return (
-        -np.logaddexp(log_missed - correct, log_rejected - incorrect),
-        -np.logaddexp(log_t - correct, log_f - incorrect),
+        -np.logaddexp(log_not_t + log_p, log_not_f + log_not_p),
+        -np.logaddexp(log_t + log_p, log_f + log_not_p),
     )

@@ -60,9 +60,10 @@ def vote_limits(
     n: np.ndarray,
     options: IntervalOptions,
 ) -> tuple[Scores, IntervalMethod]:
-    """Return vote@k for the k of each id in `sizes`, and the method of its limits.
+    """Return vote@k of M questions for each k in `sizes`, {id: k}, and the method of its limits.
 
-    `n`, (M,), are the numbers of samples. Raises ValueError for one each with method "sampling".
+    `n`, (M,), has the numbers of samples. Unless the method is "questions", a ValueError is raised
+    if no question has two samples.
     """
     columns = np.stack([vote_at_k(votes, k) for k in sizes.values()], axis=1)
     points = Scores(one_column_each(sizes), np.arange(len(votes)), columns)

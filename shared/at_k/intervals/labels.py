@@ -251,8 +251,9 @@ def _labelled_run(cells: np.ndarray, n: np.ndarray, c: np.ndarray) -> LabelledRu
 def warn_of_dependent_errors(question: np.ndarray, label: np.ndarray, verdict: np.ndarray) -> None:
     """Warn if errors of the checker share questions more often than independent ones would.
 
-    The arrays have an entry for each labelled sample. The number of pairs of independent errors in
-    one question is at most about Poisson distributed.
+    The arrays have the question's index, the true label and the checker's verdict, 0 or 1, of each
+    labelled sample. The test counts pairs of errors in one question. If errors are independent, it
+    takes this number as Poisson distributed.
     """
     from scipy.special import gammainc
 
@@ -264,9 +265,10 @@ def warn_of_dependent_errors(question: np.ndarray, label: np.ndarray, verdict: n
         total, n_errors = float(sizes.sum()), float(errors.sum())
         pairs += float(np.sum(errors * (errors - 1))) / 2
         if total > 1:
-            chance = n_errors * (n_errors - 1) / (total * (total - 1))
+            chance = n_errors * (n_errors - 1) / (total * (total - 1))  # that both of a pair err
             expected += float(np.sum(sizes * (sizes - 1))) / 2 * chance
-    if pairs and gammainc(pairs, expected) < _DEPENDENT:
+    p_value = gammainc(pairs, expected) if pairs else 1.0  # P(at least so many pairs)
+    if p_value < _DEPENDENT:
         warnings.warn(
             f"Errors of the checker on labelled samples come in {pairs:.0f} pairs of one question, "
             f"and {expected:.1f} are expected by chance: they depend on the question. The scores "

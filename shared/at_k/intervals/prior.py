@@ -31,11 +31,12 @@ class Observed(NamedTuple):
     def estimates(
         self, start: np.ndarray, log_rates: Sequence[np.ndarray], mean: float, between: float
     ) -> list[dict[int, np.ndarray]]:
-        """Return one or two estimates of the prior, {n: (J,)} each, see `last_step`.
+        """Return one or two estimates of the prior, each in parts {n: (J,)} as from `last_step`.
 
-        The first is `estimated_prior`. The second, if it fits about as well, is one EM step from
-        the Beta distribution with this mean and variance `between`. Under `start`, (J,), rates are
-        uniform. `log_rates`, (2, J), are the logarithms of the rates, and of 1 - rate.
+        The first is from EM steps from `start`, (J,), the prior under which rates are uniform. The
+        second is one EM step from the Beta distribution with this mean and variance `between`. It
+        is left out if its likelihood is much smaller. `log_rates`, (2, J), has log(rate) and
+        log(1 - rate).
         """
         first = self.estimated_prior(start)
         second = self.last_step(self._beta_prior(start, log_rates, mean, between))
@@ -165,10 +166,11 @@ class _Model:
         self._bounds = np.array([(-14.0, 14.0), spread] + [(-12.0, 8.0)] * len(ends))
 
     def fit(self, questions: float) -> tuple[float, np.ndarray]:
-        """Return AIC / 2 and the (J,) prior at the maximum of the likelihood."""
+        """Return AIC / 2 and the (J,) prior, both at the maximum likelihood of M `questions`."""
         from scipy.optimize import minimize  # imported here: it takes longer than all of at_k
 
-        # A model with ends may have two local maxima.
+        # With a share of the rate 0 or 1, the likelihood may have two local maxima. So the search
+        # starts with 10 % and with 90 % of the questions that such a rate suits best.
         fits = [
             minimize(
                 self.loss_and_gradient,
@@ -181,7 +183,9 @@ class _Model:
             for taken in ((0.1, 0.9) if self._ends else (0.0,))
         ]
         best = min(fits, key=lambda fit: fit.fun)
-        return questions * float(best.fun) + len(best.x), self._prior_and_slopes(best.x)[0]
+        prior, _ = self._prior_and_slopes(best.x)
+        # AIC / 2 is minus the log-likelihood, of which `fun` is the mean, plus p parameters.
+        return questions * float(best.fun) + len(best.x), prior
 
     def loss_and_gradient(self, at: np.ndarray) -> tuple[float, np.ndarray]:
         """Return minus the mean log-likelihood at (p,) parameters, and its derivatives, (p,)."""

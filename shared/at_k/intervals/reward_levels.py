@@ -50,18 +50,21 @@ def _levels_and_counts(rewards: Rewards) -> tuple[np.ndarray, np.ndarray]:
     levels, index = np.unique(values, return_inverse=True)
     if len(levels) > _MOST_LEVELS:
         low, high = levels[[0, -1]]
-        _, index = np.unique(_bin_of_each(values, low, high), return_inverse=True)
+        _, index = np.unique(_bin_indices(values, low, high), return_inverse=True)
         levels = np.bincount(index, values - low) / np.bincount(index) + low
     return levels, counts_at(rewards, index)
 
 
-def _bin_of_each(values: np.ndarray, low: float, high: float) -> np.ndarray:
-    """Return the bin index of each value. Bins end at quantiles and equally spaced in low..high."""
+def _bin_indices(values: np.ndarray, low: float, high: float) -> np.ndarray:
+    """Return the index of the bin of each value, which is from `low` to `high`.
+
+    The edges of bins are quantiles of the values, and equally spaced numbers.
+    """
     shares = np.linspace(0, 1, _LEVEL_BINS + 1)
-    # Bins are finer at the top, which decides the maximum of many samples.
+    # Further quantiles make bins finer at the top, which decides the maximum of many samples.
     top = 1 - 0.5 ** np.arange(2, math.log2(len(values)))
-    cuts = np.sort([*np.quantile(values, [*shares, *top]), *(low + shares * (high - low))])
-    return np.searchsorted(cuts, values, "right")
+    edges = np.sort([*np.quantile(values, [*shares, *top]), *(low + shares * (high - low))])
+    return np.searchsorted(edges, values, "right")
 
 
 @dataclass(frozen=True, eq=False)

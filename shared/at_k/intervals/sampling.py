@@ -109,29 +109,31 @@ def sampling_intervals(fit: Fit, confidence: float) -> Intervals:
 def upper_limit(
     theta: np.ndarray, sigma: np.ndarray, u: np.ndarray, z: float, alpha: float
 ) -> np.ndarray:
-    """Return the largest value of each of m scores that the test does not reject, (m,).
+    """Return the largest theta of each of m scores, (m,), that is within z sigma of the estimate u.
 
-    `theta`, non-decreasing, and `sigma`, (F, m), are the scores of the members of the family, of
-    which the center one is the estimated one, and standard deviations of the estimates `u`, (m,).
+    `theta`, (F, m), has the scores at F shifts, non-decreasing along axis 0 and at shift 0 in the
+    center row. `sigma`, (F, m), has the standard deviations of the estimates `u`, (m,), at these
+    shifts. `alpha` is the error probability of the exact limit for few events.
     """
     from scipy.special import gammaincinv  # imported here: it takes longer than all of at_k
 
-    gap = theta - z * sigma - u  # (F, m) members are rejected where it is above 0
+    gap = theta - z * sigma - u  # (F, m); the test rejects theta where it is above 0
     last, column = len(gap) - 1, np.arange(len(u))
-    before = last - np.argmax(gap[::-1] <= 1e-12, axis=0)  # the last member that is not rejected
-    after = np.minimum(before + 1, last)
+    before = last - np.argmax(gap[::-1] <= 1e-12, axis=0)  # the last row that is not rejected
+    after = np.minimum(before + 1, last)  # the limit is where a line between both has gap 0
     start, rise = theta[before, column], gap[after, column] - gap[before, column]
     fraction = np.clip(-gap[before, column] / np.where(rise > 0, rise, 1.0), 0.0, 1.0)
     limit = start + fraction * (theta[after, column] - start)
-    # A score is the top of its range minus the sizes of rare events. Below four of them, the limit
-    # is at least Garwood's exact one, as in `core.questions`.
+    # Near the top of its range, a score is the top minus the sum of rare events of equal size: a
+    # Poisson number times the size, so the size is the variance over the mean. For fewer than four
+    # events, the limit is at least Garwood's exact one, as in `core.questions`.
     center = last // 2
     event_size = sigma[center] ** 2 / np.maximum(theta[last] - theta[center], 1e-300)
     events = (theta[last] - u) / np.maximum(event_size, 1e-300)
     few = (events > 0) & (events < FEW_EVENTS)
     lowest_expected = gammaincinv(np.maximum(events[few], 1e-9), alpha)
     limit[few] = np.maximum(limit[few], theta[last, few] - event_size[few] * lowest_expected)
-    return np.maximum(limit, u)  # Only rounding leads below u.
+    return np.maximum(limit, u)  # It is below u only by rounding.
 
 
 def lower_limit(

@@ -39,7 +39,7 @@ BOM = b"\xef\xbb\xbf"
 """The byte order mark, which some programs write before a text."""
 _UTF_16 = (b"\xff\xfe", b"\xfe\xff")
 """The byte order marks of UTF-16, which PowerShell and spreadsheets write."""
-_ROWS = {
+_ROW_FORMS = {
     dict: 'an object with a key for each column, such as {"id": 1, "correct": true}',
     list: "the list of the samples of a question, such as [1, 0, null]",
 }
@@ -219,13 +219,16 @@ def table_of_records(records: Sequence[Any], name: str) -> Table:
 
 
 def kind_of_rows(records: Sequence[Any], name: str) -> type:
-    """Return the type of all rows, dict or list; an InputError names a row of another type."""
-    kind = next((x for x in map(type, records) if x in _ROWS), dict)
+    """Return the type of all rows: that of the first dict or list, or dict if there is neither.
+
+    Raises InputError if a row has another type.
+    """
+    kind = next((x for x in map(type, records) if x in _ROW_FORMS), dict)
     for row, record in enumerate(records):
         if not isinstance(record, kind):
-            is_other = kind in map(type, records)
-            others = ", as other rows are." if is_other else f", or {_ROWS[list]}."
-            problem = f" is {short(record)}: write {_ROWS[kind]}{others}"
+            some_fit = kind in map(type, records)
+            ending = ", as other rows are." if some_fit else f", or {_ROW_FORMS[list]}."
+            problem = f" is {short(record)}: write {_ROW_FORMS[kind]}{ending}"
             raise InputError(f"{name}, row ", Index(row), FROM_0, problem)
     return kind
 

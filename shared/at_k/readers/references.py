@@ -68,8 +68,11 @@ def _with_options(references: Sequence[Any], lists: Sequence[Any]) -> list[Any]:
 
 
 def with_tests(table: Table) -> Table:
-    """Return the table with a column `TESTS` of dicts, and without `outputs` (of tests, not of
-    samples), if it has tests for `python_tests`."""
+    """Return the table with a column `TESTS`, if other columns have tests for `python_tests`.
+
+    Its entries are dicts of those columns. `outputs` is removed, so that expected outputs of tests
+    are not read as samples. A table in the layout of a known tool is returned unchanged.
+    """
     has_tests = any(needed <= table.columns.keys() for needed in _COLUMNS_OF_TESTS)
     if table.layout or not (has_tests or _has_cases(table)):
         return table

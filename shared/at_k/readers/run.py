@@ -91,12 +91,14 @@ class Run(dict[str, Any]):
         """Return the run of the questions with these indices, in this order."""
 
         def selected(values: Any) -> Any:
+            """Return the entries of these questions, or a value of the whole run as it is."""
             if isinstance(values, dict):  # of counts, or of identifiers
                 return {name: selected(entries) for name, entries in values.items()}
-            if hasattr(values, "take"):
+            if hasattr(values, "take"):  # an array
                 return values.take(questions)
-            is_list = isinstance(values, list)  # other values are those of the whole run
-            return type(values)(values[question] for question in questions) if is_list else values
+            if isinstance(values, list):  # or a subclass, such as `KnownClusters`
+                return type(values)(values[question] for question in questions)
+            return values
 
         result = copy(self)
         result.update(selected(dict(self)))
@@ -321,22 +323,23 @@ def _with_added_columns(table: Table, options: ReadingOptions) -> tuple[Table, d
 def _chosen_rows(
     table: Table, named: dict[str, Any], options: ReadingOptions
 ) -> tuple[Table, dict[str, Any]]:
-    """Return the table of the rows that are read, and the columns by role that are named.
+    """Return the table with the rows that `where` selects, and the named columns by role.
 
-    Conditions of `where` on lists hold for samples, and wait until these are rows.
+    Columns with one sample each are joined to one column of lists. A condition on a column of lists
+    selects samples, so `read_samples` applies it, when each sample has a row.
     """
     pool = [name for name in options.pool if name != FILES]
     further = {"questions": options.questions, "pool": pool, "where": list(options.where)}
     table = with_fields(table, pairs_of(named | further))
-    table, lists = with_sample_lists(table, named | further, options)
-    if lists:
+    table, joined = with_sample_lists(table, named | further, options)
+    if joined:  # a dict from predictions or outcomes to the joined column
         named = {role: x for role, x in named.items() if role not in ("predictions", "outcomes")}
     conditions = {x: y for x, y in options.where.items() if not has_lists(table.columns[x])}
     table = rows_where(table, conditions)
     if not table.size:
         header = f", only a header. {list_columns(table.columns)}" if table.columns else "."
         raise InputError(f"{table.title} has no ", QUESTION, f"s{header}")
-    return table, named | lists
+    return table, named | joined
 
 
 def _clusters_of_settings(reading: Reading, run: Run) -> KnownClusters | None:

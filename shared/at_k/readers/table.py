@@ -196,7 +196,7 @@ def table_of_columns(columns: Mapping[Any, Any], title: str = "The source", **kn
 
 
 def table_of_arrow(source: Any, title: str = "The source") -> Table:
-    """Return the table of one of Arrow, with names in place of class indices, and None for -1."""
+    """Return the `Table` of an Arrow table. Class indices become names, and negative ones None."""
     names, classes = source.column_names, class_names(source.schema)
     if twice := [name for name, number in Counter(names).items() if number > 1]:
         raise ValueError(f"Two columns have the same name, {short(twice[0])}.")

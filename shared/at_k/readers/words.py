@@ -42,7 +42,7 @@ NO_ID = frozenset(("", "nan", "NaN", "<NA>", "NaT", "None", "null", "NULL"))
 _COMMA_NUMBER = re.compile(r"\s*[-+]?\d+,\d+\s*")
 _WHOLE_NUMBER = re.compile(r"(0|-?[1-9][0-9]*)\.0")
 _ADJACENT = re.compile(r"['\"]\s+['\"]")
-_VARIATION = "\ufe0e\ufe0f"  # whether a tick is shown as text or as a picture
+_VARIATION_SELECTORS = "\ufe0e\ufe0f"  # whether a tick is shown as text or as a picture
 
 
 def entry_text(entry: Any) -> str:
@@ -62,7 +62,7 @@ def first_entries(entries: Sequence[Any], most: int = 8) -> str:
 
 def word(entry: Any) -> str:
     """Return an entry as text in lower case, without spaces around it: "true" for True."""
-    return entry_text(entry).strip().strip(_VARIATION).lower()
+    return entry_text(entry).strip().strip(_VARIATION_SELECTORS).lower()
 
 
 def number_in(cell: Any) -> Any:
@@ -97,7 +97,7 @@ def as_outcome(cell: Any) -> Any:
         return cell
     if not isinstance(cell, str):
         return None if is_missing(cell) else number_in(cell)
-    text = cell.strip().strip(_VARIATION).lower()
+    text = cell.strip().strip(_VARIATION_SELECTORS).lower()
     if text == "" or text in MISSING_WORDS:
         return None
     return WORDS[text] if text in WORDS else number_in(cell)

@@ -104,6 +104,7 @@ def _check_before_grading(
 ) -> None:
     """Raise a ValueError for invalid options before a checker runs, which may take long."""
     if any(run.has_references for run in runs):
+        # Only its errors matter here: it is called again with the numbers of scored samples.
         options.for_samples({run.name: run.outcomes.n for run in runs})
     elif not checking.matches_exactly:
         raise ValueError(
