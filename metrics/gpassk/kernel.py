@@ -447,7 +447,7 @@ most of whose methods raise an error that names the missing package.
 """
 
 
-KERNEL = "54bb66c528f4"
+KERNEL = "e7b469f625ce"
 """A hash of the core, which `shared/vendor.py` writes into kernels; "" in the package itself."""
 
 INSTALL = 'pip install "evaluate-at-k @ git+https://github.com/evaluate-at-k/evaluate-at-k"'
@@ -2194,20 +2194,20 @@ def _homogeneous_variance(
 def cluster_errors(
     columns: np.ndarray, clusters: np.ndarray | None, weights: np.ndarray | None = None
 ) -> np.ndarray:
-    """Return how much leaving out each cluster changes the mean of each column, (G, m).
+    """Return how much the means of m columns fall if one of G clusters is left out, (G, m).
 
-    The changes are scaled so that the sum of their squares is the variance of the mean.
+    It is scaled by sqrt((G - 1) / G), so that the sum of squares is the jackknife variance.
     """
     index, weights, sizes = _cluster_sizes(clusters, len(columns), weights)
     deviations = _deviations(columns, weights) * weights[:, None]
     if clusters is not None:
         rounding = 1e-14 * np.abs(deviations).sum(axis=0)
         deviations = _sums_by_cluster(index, deviations)
-        deviations[np.abs(deviations) < rounding] = 0.0
-    n_clusters, others = np.count_nonzero(sizes), sizes.sum() - sizes
+        deviations[np.abs(deviations) < rounding] = 0.0  # These would be 0 in exact arithmetic.
+    n_clusters, weight_of_others = np.count_nonzero(sizes), sizes.sum() - sizes
     # A cluster with all of the weight has the deviation 0.
-    others = np.where(others > 0, others, 1.0)
-    return np.sqrt((n_clusters - 1) / n_clusters) * deviations / others[:, None]
+    divisor = np.where(weight_of_others > 0, weight_of_others, 1.0)
+    return np.sqrt((n_clusters - 1) / n_clusters) * deviations / divisor[:, None]
 
 
 def effective_clusters(
@@ -3363,19 +3363,19 @@ def pass_scores(counts: BinaryCounts, scores: Mapping[ScoreKey, Score]) -> Score
 
 
 def expected_credits(n: np.ndarray, c: np.ndarray, credits: Sequence[Credits]) -> np.ndarray:
-    """Return the expected sum of credits of k of n samples, c of them correct, (U, m).
+    """Return the expected sum of credits of k of n samples for m vectors of k credits, (U, m).
 
-    `n` and `c` are (U,). The length of a vector of credits is its k, which may not exceed any n.
+    c of the n samples are correct; n and c are (U,). No k may exceed any n.
     """
     result = np.zeros((len(c), len(credits)))
-    size = one_size(n)
+    size = one_size(n)  # 0 if there are several n
     for k, columns in columns_by_k(credits).items():
         credits_of_k = tuple(credits[column] for column in columns)
         if 0 < size <= _MOST_EXACT:  # A cached table has the values for all c from 0 to n.
             result[:, columns] = _expected_table(size, credits_of_k)[c]
             continue
         # With equal n, sums over ranks give pass@k and pass^k for all c at once, in a time that
-        # grows with n, and not with U k. For k = 1 they would lose a digit.
+        # grows with n, and not with U k. For k = 1 rounding would cost them a digit.
         are_pass_scores = {*credits_of_k} <= {any_correct(k), all_correct(k)}
         if k > 1 and 0 < size <= len(c) * k and are_pass_scores:
             for column in columns:

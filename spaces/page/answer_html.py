@@ -70,6 +70,7 @@ def _scores_html(answer: Answer) -> str:
     views = views_of(answer)
     html = "<h2>Scores</h2>"
     for view in views:
+        # `input` has the label of the run if there are several.
         html += "".join(f"<h3>{breakable(label)}</h3>" for label in view.input)
         html += "".join(map(_table_html, view.paper_tables()))
     notes = dict.fromkeys(note for view in views for note in view.notes(for_paper=True))
@@ -154,7 +155,10 @@ def _shown_runs(answer: Answer) -> list[Run]:
 
 
 def _scores_of_questions(answer: Answer, runs: Sequence[Run]) -> tuple[str, list[list[float]]]:
-    """Return the first main score that all runs have per question, or "", and its lists by run."""
+    """Return (heading, scores): the first main score that all runs have per question.
+
+    `scores` has a list for each run. Return ("", []) if there is no such score.
+    """
     by_run: list[dict[str, list[float]]] = [{} for _ in runs]
     for columns, run in zip(by_run, runs, strict=True):
         for result in run.results.values():

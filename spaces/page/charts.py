@@ -32,7 +32,10 @@ def charts_of(answer: Answer) -> list[Chart]:
 
 
 def _comparison_chart(answer: Answer) -> Chart | None:
-    """Return the chart of a comparison: the difference of two runs by k, or a leaderboard."""
+    """Return the chart of a comparison: the difference of two runs by k, or a leaderboard.
+
+    Return None without a comparison, or if the two runs are compared at a single k.
+    """
     comparison = answer.comparison
     if comparison is None:
         return None

@@ -136,17 +136,18 @@ class Handlers:
     # --- Requests ---------------------------------------------------------------------------
 
     def _request(self, trigger: Any, values: Values, folder: Path) -> tuple[Request, Values]:
-        """Return the request of an example, the address or the inputs, and updates of the inputs.
+        """Return the request of an example, the address or the inputs, and updates that show it.
 
-        Files of a link or a saved page are written to `folder`. Raise a ValueError if one is bad.
+        The updates are {} if the inputs show it already. Files of a link or a saved page are
+        written to `folder`. Raise a ValueError if one is bad.
         """
         space, layout = self._space, self._layout
         if trigger in layout.examples:
             request = example_request(space, space.examples[layout.examples.index(trigger)])
         elif trigger is not layout.address:
-            # A session has its own copy of a component that it has updated.
-            forgets = trigger.elem_id == layout.again.elem_id
-            request = self._request_from_inputs(values, forgets)
+            # Compare ids, because a session has its own copy of a component that it has updated.
+            is_again = trigger.elem_id == layout.again.elem_id
+            request = self._request_from_inputs(values, forgets=is_again)
             if (page := saved_page(request.files)) is None:
                 return request, {}
             request = opened_request(space, page, folder)

@@ -162,8 +162,8 @@ def _figure_of_rows(
 ) -> Figure:
     """Return a figure with a panel for each value of `panel`, in which each label has a row.
 
-    `columns` maps headings of columns of text at the right to columns of `rows`. With them, the
-    horizontal axis of each panel fits its own values.
+    `columns` maps the heading of each column of text, at the right of a panel, to a key of the
+    rows. If there are any, the horizontal axis of each panel fits its own values.
     """
     label_width = _LABEL_SHARE * printed_width(details.width)
     rows = [row | {"label": wrap_text(row["label"], label_width)} for row in rows]
@@ -187,10 +187,10 @@ def _figure_of_rows(
     layers = _mark_layers(rows, view + right, scale, axis)
     most_lines = 1 + max(row["label"].count("\n") for row in rows)
     layers[0] = layers[0].encode(y=_row_channel(most_lines))  # The layers share this axis.
-    start = view + _TEXT_GAP
+    column_start = view + _TEXT_GAP
     for (heading, field), width in zip(columns.items(), widths, strict=True):
-        layers += _text_column(heading, field, start)
-        start += width
+        layers += _text_column(heading, field, column_start)
+        column_start += width
     series = len({row["series"] for row in rows})
     step = max(_SERIES_HEIGHT * series + _ROW_GAP, LINE_HEIGHT * most_lines + 2)
     height = alt.Step(step, **{"for": "position"})  # for each row, and not for each series in it

@@ -23,7 +23,7 @@ from functools import partial
 from typing import Any, NoReturn
 
 from .program import exception_line
-from .runner import MODULE, UnusableTestsError, last_line, run_tests
+from .runner import MODULE, UnusableTestsError, failure_line, run_tests
 from .values import are_equal, decode, encode, print_the_same, receive, send, updated
 
 _MESSAGE = 500  # characters
@@ -208,7 +208,7 @@ class _RemoteProgram:
         try:
             return self._result(self.ask(name, *arguments))
         except BaseException as error:
-            raise _ProgramError(last_line(error)) from error
+            raise _ProgramError(failure_line(error)) from error
 
     def call(self, number: int, method: str, /, *arguments: Any, **options: Any) -> Any:
         """Call a method of object `number` of the program, or the object itself if method is "".

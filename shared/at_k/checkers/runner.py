@@ -56,7 +56,7 @@ class Result(unittest.TestResult):
         """Note that a test failed, with an exception or a text; only the first failure is kept."""
         if self.problem is not None:
             return
-        text = last_line(problem) if isinstance(problem, BaseException) else problem
+        text = failure_line(problem) if isinstance(problem, BaseException) else problem
         is_alone = isinstance(problem, BaseException) and name in (CODE, "check")
         self.problem = text if is_alone else f"{name}: {text}"
 
@@ -340,14 +340,14 @@ class _Plugin:
         return report
 
 
-def last_line(error: BaseException) -> str:
-    """Return the first line of `exception_line` of an exception, at most 500 characters.
+def failure_line(error: BaseException) -> str:
+    """Return the class of an exception and the first line of its text, at most 500 characters.
 
-    For an assertion without a message, the source line of the assertion in the tests is added.
+    For an assertion without a message, the text is its source line in the tests.
     """
     line = exception_line(error)
     if line == "AssertionError":
         frames = traceback.extract_tb(error.__traceback__)
-        tests = [frame.line or "" for frame in frames if frame.filename == _FILE]
-        line = ": ".join([line, *tests[-1:]])
+        lines_of_tests = [frame.line or "" for frame in frames if frame.filename == _FILE]
+        line = ": ".join([line, *lines_of_tests[-1:]])
     return line.splitlines()[0][:500]

@@ -226,7 +226,10 @@ def portable_check(
 def _check_whole_batch(
     checker: Callable[..., Any], labels: Mapping[str, float], home: str, batch: PairBatch
 ) -> BatchResult:
-    """Return what `check_batch` returns for the pairs, checked by one call with lists of them."""
+    """Check all pairs of a batch by one call, with lists of predictions and references.
+
+    Arguments and results are those of `check_batch`. If the call fails, each pair has the problem.
+    """
     start, pairs = batch
     results, problem = call_checker(checker, home, *map(list, zip(*pairs, strict=True)))
     if problem is not None:

@@ -208,12 +208,13 @@ def _column_options(role: str, text: str) -> dict[str, Any]:
     return options | {"action": _Once}
 
 
-def add_second_flags(command: argparse.ArgumentParser, what: str) -> None:
-    """Add flags that end in -b, such as --where-b, for a second file, called `what` in the help."""
-    group = command.add_argument_group(f"columns and rows of {what}, if they differ")
+def add_second_flags(command: argparse.ArgumentParser, file: str) -> None:
+    """Add flags such as --where-b for a second file, which the help calls `file`."""
+    group = command.add_argument_group(f"columns and rows of {file}, if they differ")
     for role in ROLES_OF_SECOND:
         options, meaning = _column_options(role, ""), "'' for none"
         if role == "where":
+            # No default: None says that the flag is not given, so that the first file's rows apply.
             options = {k: x for k, x in _ROW_FLAGS[role].items() if k != "default"}
             options["type"], meaning = lambda x: condition(x) if x else None, "'' for all rows"
         group.add_argument(f"--{role}-b", **options | {"help": f"as --{role}; {meaning}."})

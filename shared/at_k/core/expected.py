@@ -34,19 +34,19 @@ def pass_scores(counts: BinaryCounts, scores: Mapping[ScoreKey, Score]) -> Score
 
 
 def expected_credits(n: np.ndarray, c: np.ndarray, credits: Sequence[Credits]) -> np.ndarray:
-    """Return the expected sum of credits of k of n samples, c of them correct, (U, m).
+    """Return the expected sum of credits of k of n samples for m vectors of k credits, (U, m).
 
-    `n` and `c` are (U,). The length of a vector of credits is its k, which may not exceed any n.
+    c of the n samples are correct; n and c are (U,). No k may exceed any n.
     """
     result = np.zeros((len(c), len(credits)))
-    size = one_size(n)
+    size = one_size(n)  # 0 if there are several n
     for k, columns in columns_by_k(credits).items():
         credits_of_k = tuple(credits[column] for column in columns)
         if 0 < size <= _MOST_EXACT:  # A cached table has the values for all c from 0 to n.
             result[:, columns] = _expected_table(size, credits_of_k)[c]
             continue
         # With equal n, sums over ranks give pass@k and pass^k for all c at once, in a time that
-        # grows with n, and not with U k. For k = 1 they would lose a digit.
+        # grows with n, and not with U k. For k = 1 rounding would cost them a digit.
         are_pass_scores = {*credits_of_k} <= {any_correct(k), all_correct(k)}
         if k > 1 and 0 < size <= len(c) * k and are_pass_scores:
             for column in columns:

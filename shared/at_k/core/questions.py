@@ -200,20 +200,20 @@ def _homogeneous_variance(
 def cluster_errors(
     columns: np.ndarray, clusters: np.ndarray | None, weights: np.ndarray | None = None
 ) -> np.ndarray:
-    """Return how much leaving out each cluster changes the mean of each column, (G, m).
+    """Return how much the means of m columns fall if one of G clusters is left out, (G, m).
 
-    The changes are scaled so that the sum of their squares is the variance of the mean.
+    It is scaled by sqrt((G - 1) / G), so that the sum of squares is the jackknife variance.
     """
     index, weights, sizes = _cluster_sizes(clusters, len(columns), weights)
     deviations = _deviations(columns, weights) * weights[:, None]
     if clusters is not None:
         rounding = 1e-14 * np.abs(deviations).sum(axis=0)
         deviations = _sums_by_cluster(index, deviations)
-        deviations[np.abs(deviations) < rounding] = 0.0
-    n_clusters, others = np.count_nonzero(sizes), sizes.sum() - sizes
+        deviations[np.abs(deviations) < rounding] = 0.0  # These would be 0 in exact arithmetic.
+    n_clusters, weight_of_others = np.count_nonzero(sizes), sizes.sum() - sizes
     # A cluster with all of the weight has the deviation 0.
-    others = np.where(others > 0, others, 1.0)
-    return np.sqrt((n_clusters - 1) / n_clusters) * deviations / others[:, None]
+    divisor = np.where(weight_of_others > 0, weight_of_others, 1.0)
+    return np.sqrt((n_clusters - 1) / n_clusters) * deviations / divisor[:, None]
 
 
 def effective_clusters(

@@ -131,11 +131,11 @@ def advantages(
         )
 
     def weigh(rows: np.ndarray, prompt: str) -> np.ndarray:
-        """Return (G, n) weights for (G, n) rewards; `prompt` names the first one in messages."""
+        """Return (G, n) weights for (G, n) rewards; messages call the first prompt `prompt`."""
         needs_k_below_n = baseline in _BELOW_N and normalize is None
         _check_size(max(k_weights), rows.shape[1], prompt, baseline if needs_k_below_n else None)
         prompts = _RealPrompts(rows) if is_maximum else _BinaryPrompts(rows)
-        first, *others = (
+        first, *others = (  # weights by outcome or by rank for each k
             weight * _weights_at_k(prompts, size, credits[size], baseline, normalize is not None)
             for size, weight in k_weights.items()
         )

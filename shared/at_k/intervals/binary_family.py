@@ -262,15 +262,19 @@ class BinaryFamily(Family):
         return np.hstack([h, gap, h[:, a] * h[:, b], gap[:, a] * gap[:, b]])
 
     def covariance_of_samples(self, fit: Fit, columns: Sequence[int]) -> np.ndarray:
-        """Return the covariance of estimated `columns` for new samples, averaged over questions."""
+        """Return the mean covariance of estimates of `columns` from new samples of a question.
+
+        It is E[h h'] - E[E[h | rate] E[h | rate]'] for the estimates h of a random question.
+        """
         result = np.zeros(())
         for n, prior in fit.prior[0].items():
             c, size = np.arange(n + 1), np.full(n + 1, n)
             pmf_of_c = binomial_likelihood(size, c, RATE_SUPPORT, self._rates)
-            weight, h = pmf_of_c @ prior, self._estimate(size, c)[:, columns]
-            h = h - weight @ h / weight.sum()  # A difference of small numbers keeps its digits.
-            mean = pmf_of_c.T @ h
-            result = result + (h.T * weight) @ h - (mean.T * prior) @ mean
+            share_of_c, h = pmf_of_c @ prior, self._estimate(size, c)[:, columns]
+            # Without their mean, both terms are small, and their difference keeps its digits.
+            h = h - share_of_c @ h / share_of_c.sum()
+            h_at_rate = pmf_of_c.T @ h
+            result = result + (h.T * share_of_c) @ h - (h_at_rate.T * prior) @ h_at_rate
         return np.asarray(result)
 
     def extrapolate(self, fit: Fit) -> np.ndarray:

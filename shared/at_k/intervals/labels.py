@@ -75,9 +75,11 @@ class LabelCounts(NamedTuple):
         return self.rates_at(*(a / (a + b) if a + b else math.nan for a, b in self.strata))
 
     def rates_at(self, first: float, second: float) -> CheckerRates:
-        """Return the rates of the checker, given values of P and F, or of t and f themselves.
+        """Return the rates (t, f) of the checker from `first` and `second`.
 
-        With the share s of accepted samples, they follow by Bayes' theorem:
+        These are t and f themselves if the run is not known. Otherwise they are P and F, the shares
+        of correct samples among those accepted and among those rejected, and Bayes' theorem gives,
+        with the share s of accepted samples:
 
             t = s P / (s P + (1 - s) F),    f = s (1 - P) / (s (1 - P) + (1 - s) (1 - F)).
         """

@@ -182,14 +182,16 @@ class LeveledSamples:
         return mean, square - mean**2 - self._variance_within
 
     def _sharpness(self) -> float:
-        """Return the ratio of standard deviations overall and within questions, from 1 to 32."""
-        n = self.counts.sum(axis=1)
-        first, second = (self.multiplicity @ (self.counts @ self.scaled**p) for p in (1, 2))
-        samples = self.multiplicity @ n
-        overall = second / samples - (first / samples) ** 2
+        """Return the standard deviation of all rewards divided by that within questions.
+
+        It is limited to 1 .. 32, and 1 if no rewards vary within a question.
+        """
         if not self._variance_within:
             return 1.0
-        return math.sqrt(min(max(overall / self._variance_within, 1.0), 1024.0))
+        total, squares = (self.multiplicity @ (self.counts @ self.scaled**p) for p in (1, 2))
+        samples = self.multiplicity @ self.counts.sum(axis=1)
+        variance = squares / samples - (total / samples) ** 2
+        return math.sqrt(min(max(variance / self._variance_within, 1.0), 32.0**2))
 
     @cached_property
     def _variance_within(self) -> float:
@@ -385,7 +387,8 @@ class LevelDistributions:
 def squared_changes(counts: np.ndarray, gaps: np.ndarray, k: int) -> np.ndarray:
     """Return the sum over samples of the squared change of Max@k if the sample is left out, (U,).
 
-    For k = n it is Max@(n - 1). Each question has two samples or more in `counts`, (U, L).
+    For k = n it is Max@(n - 1). Each question has two samples or more in `counts`, (U, L). `gaps`
+    are the distances between neighboring levels, (L - 1,).
     """
     from scipy.special import gammaln  # imported here, because it takes longer than all of at_k
 
@@ -393,10 +396,12 @@ def squared_changes(counts: np.ndarray, gaps: np.ndarray, k: int) -> np.ndarray:
     k, below = np.minimum(k, n - 1), np.cumsum(counts[:, :-1], axis=1)
     log_factorial, c = gammaln(np.arange(1, n.max() + 2)), np.maximum(below, k)
     log_share = log_factorial[c] - log_factorial[c - k] - log_factorial[n] + log_factorial[n - k]
-    # The share of the subsets whose maximum is at most each level, times the gap above the level.
+    # Max@k is the highest level minus a sum over the others: the share of the subsets whose maximum
+    # is at most the level, times the gap above the level. `below` counts samples at or below it.
     share = np.where(below >= k, gaps * np.exp(log_share), 0.0)
-    # Without a sample above the level, the share is n / (n - k) times as large. Without one at most
-    # as large, it is (c - k) / c of this. The factor k / (n - k) of both changes follows below.
+    # Without a sample above the level, the share is multiplied by n / (n - k): it grows by the
+    # factor k / (n - k). Without one at or below it, the share is also multiplied by (c - k) / c:
+    # it falls by k / (n - k) times (n - c) / c. The common factor k / (n - k) is applied last.
     change = np.zeros(counts.shape)
     change[:, 1:] = np.cumsum(share, axis=1)
     change[:, :-1] -= np.cumsum((share * (n - c) / c)[:, ::-1], axis=1)[:, ::-1]

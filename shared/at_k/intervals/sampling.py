@@ -75,11 +75,13 @@ def sampling_intervals(fit: Fit, confidence: float) -> Intervals:
     if not family.scores:
         return {}
     shifted_families = family.shifted(fit)
-    # Their variances are used, from the fit to squared weights, whose number of priors may differ.
+    # Variances of weighted means are those of the fit to squared weights. If it has one estimate of
+    # the prior, and the other fit has two, the one stands for both.
     spreads = family.shifted(fit.fit_to_squares)
-    offset, scale = shifted_families[0].offset, shifted_families[0].scale
     spreads = [*spreads, spreads[0]][: len(shifted_families)]
-    u, theta = (fit.means - offset) / scale, shifted_families[0].theta
+    first = shifted_families[0]
+    offset, scale = first.offset, first.scale
+    u = (fit.means - offset) / scale  # on the scale of theta
     # One call for the columns of both priors saves time.
     thetas = np.hstack([shifted.theta for shifted in shifted_families])
     variances = np.hstack([spread.variance for spread in spreads]) / questions
@@ -89,7 +91,7 @@ def sampling_intervals(fit: Fit, confidence: float) -> Intervals:
     hi = upper_limits.reshape(-1, len(u)).max(axis=0)
     lo = lower_limits.reshape(-1, len(u)).min(axis=0)
     covariance = {pair: value / questions for pair, value in spreads[0].covariance.items()}
-    center, points, result = theta[len(theta) // 2].tolist(), fit.means.tolist(), {}
+    center, points, result = first.theta[len(first.theta) // 2].tolist(), fit.means.tolist(), {}
     least, most = fit.bounds
     for key, score in family.scores.items():
         mu = float(score.value(points))
@@ -163,8 +165,11 @@ def family_intervals(family: Family, options: IntervalOptions) -> IntervalMethod
 class AutoIntervals(IntervalMethod):
     """Intervals by the method that `method_of_auto` chooses for each group.
 
-    `repeated` is that for groups in which a question has two samples, and `single` that for others.
-    Those do not determine scores with k > n, `beyond_n`.
+    Args:
+        n: (M,) number of samples of each question.
+        repeated: the method for groups in which a question has two samples or more.
+        single: the method for other groups.
+        beyond_n: the scores with k > n, which groups of single samples do not determine.
     """
 
     def __init__(

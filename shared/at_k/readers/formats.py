@@ -201,7 +201,10 @@ def _parse_json(text: str, name: str, is_lines: bool = False) -> Table:
 
 
 def table_of_records(records: Sequence[Any], name: str) -> Table:
-    """Return the table of rows that are all objects, or all lists of samples."""
+    """Return the table of rows that are all objects, or all lists of samples.
+
+    Lists of texts that are not all outcomes, such as "yes", become one column of lists.
+    """
     if kind_of_rows(records, name) is dict:
         return table_of_rows(records, name)
     for row, record in enumerate(records):
@@ -212,8 +215,9 @@ def table_of_records(records: Sequence[Any], name: str) -> Table:
             )
             raise InputError(f"{name}, row ", Index(row), FROM_0, f"{problem}.")
     texts = [x for record in records for x in record if isinstance(x, str)]
-    if len(texts) == sum(map(len, records)) and not {*map(word, texts)} <= WORDS.keys():
-        # Generations, a list for each problem, as bigcode writes them.
+    are_texts = len(texts) == sum(map(len, records))
+    if are_texts and not {*map(word, texts)} <= WORDS.keys():
+        # bigcode writes such lists: the generations of each problem.
         return Table({"samples": records}, name)
     return table_of_grid(records, name, are_samples=True)
 

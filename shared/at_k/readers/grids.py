@@ -208,15 +208,19 @@ def _numbered_columns(names: Sequence[str]) -> dict[str, list[str]]:
 
 
 def _is_first_sample(rows: Sequence[CellsOfRow]) -> bool:
-    """Return whether the first row has only values, and not 1, 2, 3 above outcomes or words."""
+    """Return whether the first row has samples: only values, which do not number the samples.
+
+    Numbers such as 1, 2, 3 in it number the samples if there are outcomes or words below them.
+    """
     head, below = rows[0], rows[1:]
     if not all(map(is_value, head)):
         return False
-    others = {text for row in below for text in map(word, row) if text}
-    has_several = sum(map(bool, map(word, head))) > 2
-    are_words = all(isinstance(number_in(text), str) for text in others)
-    may_be_below = are_words or (has_several and others <= {"0", "1"})
-    return not (may_be_below and sample_columns(head))
+    texts = {text for row in below for text in map(word, row) if text}
+    are_words = all(isinstance(number_in(text), str) for text in texts)
+    # Two values above outcomes, 0 and 1, can be outcomes too.
+    has_more_than_two = sum(map(bool, map(word, head))) > 2
+    are_outcomes = has_more_than_two and texts <= {"0", "1"}
+    return not ((are_words or are_outcomes) and sample_columns(head))
 
 
 def is_value(cell: Any) -> bool:

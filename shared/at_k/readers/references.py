@@ -31,15 +31,18 @@ _PARTS_OF_TESTS |= {"func_name"}.union(*_COLUMNS_OF_TESTS)
 
 
 def read_references(table: Table, columns: ColumnsByRole) -> list[Any]:
-    """Return the reference of each row, with the options of its question if a column has them. In
-    CSV, lists of acceptable answers are texts, unless answers are lists such as [1, 2]."""
+    """Return the reference of each row, with the options of its question if a column has them.
+
+    In CSV, texts that are all lists are read as lists of acceptable answers, unless the samples are
+    such lists too: then [1, 2] is one answer. An empty text is None.
+    """
     references = table.columns[columns["references"]]
     if table.is_csv:
         samples = columns["predictions"]
         is_single = plain_name(samples) in usual.SINGLE
-        are_lists = is_single and any(map(parse_list, table.columns[samples]))
-        texts = references if are_lists else as_lists(references)
-        references = [None if x == "" else x for x in texts]
+        answers_are_lists = is_single and any(map(parse_list, table.columns[samples]))
+        cells = references if answers_are_lists else as_lists(references)
+        references = [None if x == "" else x for x in cells]
     if "options" in columns:
         return _with_options(references, table.columns[columns["options"]])
     return list(references)

@@ -94,15 +94,18 @@ def columns_by_role(table: Table, named: ColumnsByRole, options: ReadingOptions)
 
 
 def _options_column(
-    table: Table, is_checked: bool, name: str | None, options: ReadingOptions
+    table: Table, has_references: bool, name: str | None, options: ReadingOptions
 ) -> dict[str, str]:
-    """Return {"options": `name`, or the usual column if `choice` checks}, or {}."""
-    if name is not None and not is_checked:
+    """Return {"options": column}, or {} if no column has the options of multiple-choice questions.
+
+    The column is `name`. If it is None and the checker is `choice`, it has a usual name.
+    """
+    if name is not None and not has_references:
         raise ValueError("options go with references: name the column of references.")
-    if name is None and is_checked and options.checker == "choice":
-        for name in columns_named(table.columns, usual.OPTIONS)[:1]:
-            has_options = any(isinstance(x, (list, dict)) for x in table.columns[name])
-            return {"options": name} if has_options else {}
+    if name is None and has_references and options.checker == "choice":
+        first = next(iter(columns_named(table.columns, usual.OPTIONS)), None)
+        if first is not None and any(isinstance(x, (list, dict)) for x in table.columns[first]):
+            name = first
     return {} if name is None else {"options": name}
 
 

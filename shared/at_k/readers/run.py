@@ -225,22 +225,26 @@ def read(
 
 
 def _in_python(way: Way) -> str:
-    """Return a way to settle an error as it is typed in Python, such as `missing='drop'`."""
+    """Return a way to settle an error as it is typed in Python, such as `missing='drop'`.
+
+    An argument without a value, `outcomes`, is for a column that the message lists, and ".." is for
+    a value that the caller has to fill in.
+    """
     if "records" in way.arguments:
         return f"the list in {way.arguments['records']} itself"
     if "split" in way.arguments:
         return "one split, as datasets.load_dataset(name, split=..) returns it"
-    typed, further = [], {}
+    typed, columns = [], {}
     for role, value in way.arguments.items():
         if isinstance(value, tuple):
             value = value[0] if len(value) == 1 else list(value)
-        if role in COLUMNS:
-            further[role] = value or ".."
+        if role in COLUMNS:  # a key of the argument `columns`
+            columns[role] = value or ".."
         elif value is None:
             typed.append(role)
         else:
             typed.append(f"{role}={'..' if value == '..' else repr(value)}")
-    typed += [f"columns={further}"] if further else []
+    typed += [f"columns={columns}"] if columns else []
     return ", ".join(typed) + (f" ({way.meaning})" if way.meaning else "")
 
 

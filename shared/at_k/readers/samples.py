@@ -259,14 +259,17 @@ def _sizes(column: Sequence[Any]) -> list[int]:
 
 
 def _refuse_other_sizes(table: Table, samples: str, references: str | None) -> None:
-    """Raise an InputError if a column of samples by its name, without references, has a list as
-    long as that of `samples` in some rows only."""
+    """Raise an InputError if a column has lists as long as those of `samples` in some rows only.
+
+    This is about columns whose usual names say that they have samples, and not references.
+    """
     expected = _sizes(table.columns[samples])
     of_samples = usual.OF_SAMPLE - {*usual.COLUMN_NAMES["references"]}
     for name in (x for x in table.columns if x != references and last_part(x) in of_samples):
-        sizes = list(zip(_sizes(table.columns[name]), expected, strict=True))
-        others = [row for row, (one, other) in enumerate(sizes) if 0 < one != other > 0]
-        if others and any(one == other > 0 for one, other in sizes):
+        sizes = enumerate(zip(_sizes(table.columns[name]), expected, strict=True))
+        are_equal = {row: size == wanted for row, (size, wanted) in sizes if size and wanted}
+        others = [row for row, is_equal in are_equal.items() if not is_equal]
+        if 0 < len(others) < len(are_equal):
             raise _other_size(table, others[0], name, samples)
 
 
@@ -317,10 +320,14 @@ def _other_size(table: Table, row: int, name: str, samples: str) -> InputError:
 
 
 def _read_outcomes_and_answers(reading: Reading) -> None:
-    """Read the entries of samples as outcomes, verdicts and answers, with None for missing ones."""
-    columns, samples, role = reading.columns, reading.samples, "samples"
+    """Replace the cells in `reading.samples` by outcomes or answers, with None for missing ones.
+
+    If there are both, the outcomes are "verdicts" on the answers. "written" keeps the cells of the
+    answers.
+    """
+    columns, samples, role_of_outcomes = reading.columns, reading.samples, "samples"
     if (name := columns.get("predictions")) is not None:
-        role, written = "verdicts", samples["samples"]
+        role_of_outcomes, written = "verdicts", samples["samples"]
         if not reading.options.checker:
             _refuse_objects(reading.table, written, "predictions", name)
         warn_of_api_messages(written, name)
@@ -328,7 +335,7 @@ def _read_outcomes_and_answers(reading: Reading) -> None:
         samples["written"] = written
         samples["samples"] = missing_answers(reading.table, written, references)
     if (name := columns.get("outcomes")) is not None:
-        samples[role] = _outcomes(reading, samples[role], name)
+        samples[role_of_outcomes] = _outcomes(reading, samples[role_of_outcomes], name)
 
 
 def _leave_out_missing(reading: Reading) -> None:

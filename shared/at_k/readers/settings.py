@@ -153,13 +153,13 @@ def _differs(texts: Sequence[str], questions: Sequence[Sequence[int]]) -> bool:
 def is_setting(texts: Sequence[str], questions: Sequence[Sequence[int]]) -> bool:
     """Return whether the values of a column occur as those of a setting do.
 
-    They are crossed with the questions, or in blocks, or equal values meet within a question so
-    rarely that chance does not explain it. `texts` has an entry for each row, and `questions` the
-    indices of the rows of each question.
+    Questions have each value equally often, or the rows of each value follow each other, or rows of
+    a question have equal values less often than chance explains. `texts` has the value of each row,
+    and `questions` the indices of the rows of each question.
     """
     counts = [Counter(texts[row] for row in rows) for rows in questions]
-    are_dealt = _is_crossed(counts) or _has_blocks(texts, questions)
-    return are_dealt or z_of_equal_pairs(counts) <= _LEAST_Z
+    has_pattern = _is_crossed(counts) or _has_blocks(texts, questions)
+    return has_pattern or z_of_equal_pairs(counts) <= _LEAST_Z
 
 
 def _is_crossed(counts: Sequence[Counter[str]]) -> bool:

@@ -230,7 +230,8 @@ def _reward_run(
 ) -> ScoredRun:
     """Return the scored run for bayes@N, max@k or avg@N, which is max@1.
 
-    `rewards` has those of each run by its name. `bounds` are the least and the largest of all runs.
+    `rewards` maps the name of each run to its rewards. `bounds` are the least and the largest
+    reward of all runs.
     """
     own, weights = rewards[run.name], options.weights
     if options.metric == "bayes@N":
@@ -238,7 +239,8 @@ def _reward_run(
         means = Scores(moments.keys, moments.inverse, moments.mean)
         method = PosteriorIntervals(moments, bounds, weights=weights)
         return ScoredRun(run, options, lambda _: (means, method), bounds=bounds)
-    points, family = max_scores(own, ks), RewardFamily(own, ks, {}, bounds, weights)
+    points = max_scores(own, ks)
+    family = RewardFamily(own, ks, extrapolated={}, bounds=bounds, weights=weights)
 
     def scores_and_limits(requested: IntervalOptions) -> tuple[Scores, IntervalMethod]:
         """Return max@k of the questions, and the method of its limits for these options."""

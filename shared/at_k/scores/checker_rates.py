@@ -146,7 +146,7 @@ def corrected_scores(
 ) -> Scores:
     """Return unbiased estimates of scores, whose terms are credits of k <= n samples.
 
-    In `counts`, a checker with these rates calls samples correct.
+    The c of `counts` are samples that a checker with these rates calls correct.
     """
     keys, estimate = estimator(scores, rates)
     return Scores(keys, counts.inverse, estimate(*counts.unique))

@@ -78,11 +78,13 @@ def credit_covariances(
 ) -> np.ndarray:
     """Return the posterior covariance of each pair of scores, (U, pairs), for n and c, both (U,).
 
-    The scores of a pair are at the same k. None is negative, as no score falls with the rate.
+    Both scores of a pair have the same k. No covariance is negative, because no score decreases if
+    the success rate increases.
     """
     result = np.zeros((len(c), len(pairs)))
-    # `columns_by_k` leaves out pairs with a score that is always 0, whose covariance is 0.
-    for k, columns in columns_by_k([a if any(b) else b for a, b in pairs]).items():
+    # A pair with a score that is always 0 has the covariance 0, and `columns_by_k` leaves it out.
+    zero_if_either_is = [a if any(b) else b for a, b in pairs]
+    for k, columns in columns_by_k(zero_if_either_is).items():
         pairs_of_k = tuple(pairs[column] for column in columns)
         result[:, columns] = _rows_from_cache(_covariances_of_k, n, c, k, pairs_of_k, prior)
     return result
