@@ -91,12 +91,13 @@ class Run(dict[str, Any]):
         """Return the run of the questions with these indices, in this order."""
 
         def selected(values: Any) -> Any:
-            if isinstance(values, dict):  # of counts, or of identifiers
+            if isinstance(values, dict):  # lists by name: counts, or identifiers
                 return {name: selected(entries) for name, entries in values.items()}
-            if hasattr(values, "take"):
+            if hasattr(values, "take"):  # an array
                 return values.take(questions)
-            is_list = isinstance(values, list)  # other values are those of the whole run
-            return type(values)(values[question] for question in questions) if is_list else values
+            if isinstance(values, list):  # of this class, such as `KnownClusters`
+                return type(values)(values[question] for question in questions)
+            return values  # one for the whole run, such as a checker
 
         result = copy(self)
         result.update(selected(dict(self)))
