@@ -447,7 +447,7 @@ most of whose methods raise an error that names the missing package.
 """
 
 
-KERNEL = "e7b469f625ce"
+KERNEL = "36c613c6e4bc"
 """A hash of the core, which `shared/vendor.py` writes into kernels; "" in the package itself."""
 
 INSTALL = 'pip install "evaluate-at-k @ git+https://github.com/evaluate-at-k/evaluate-at-k"'
@@ -818,10 +818,10 @@ def has_lists(column) -> bool:
 
 
 def numbers_or_texts(column) -> tuple[Any, np.ndarray | None]:
-    """Return the numbers of an Arrow column as an array, or its texts as a column; and the valid.
+    """Return the numbers of an Arrow column as an array, or its texts as a column, and a mask.
 
-    The valid, (S,), are the entries that are not null, or None if no entry is null. Among numbers,
-    null becomes 0.
+    The mask, (S,), is False for null, or it is None if no entry is null. A null among numbers
+    becomes 0.
     """
     kind = str(column.type)
     valid = to_numpy(column.is_valid()) if column.null_count else None
@@ -1009,10 +1009,10 @@ class Score(NamedTuple):
         return ((a, b) for a in self.terms for b in self.terms if a <= b)
 
     def value(self, columns):
-        """Return the score, (..), for the values of m columns, a number or an array (..) for each.
+        """Return the score of m columns. `columns` has a number for each, or an array of one shape.
 
-        An estimate that corrects for the errors of a checker may be below 0, and counts as 0 in a
-        product of several factors.
+        In a product, a factor below 0 counts as 0: estimates that are corrected for the errors of a
+        checker may be negative.
         """
         if self.powers == (1.0,):
             return columns[self.terms[0]]
@@ -1020,7 +1020,8 @@ class Score(NamedTuple):
         for column, power in zip(self.terms, self.powers, strict=True):
             factor = columns[column]
             is_array = isinstance(factor, np.ndarray)
-            product *= (np.maximum(factor, 0.0) if is_array else max(factor, 0.0)) ** power
+            nonnegative = np.maximum(factor, 0.0) if is_array else max(factor, 0.0)
+            product *= nonnegative**power
         return product
 
     def variance(self, columns, covariance):
@@ -1594,9 +1595,9 @@ def read_samples(values, name: str = "predictions") -> Samples:
 def _samples_from_counts(counts, name: str) -> Samples:
     """Return each category or answer of a question once, with its count as the multiplicity."""
     values, multiplicity, sizes = read_counts(counts, name)
-    if not isinstance(values, list):
+    if not isinstance(values, list):  # an array of categories
         return Samples(values, sizes, name, multiplicity)
-    answers = _samples_from_lists(values, name)
+    answers = _samples_from_lists(values, name)  # The weight of None, not scored, is 0.
     return replace(answers, multiplicity=multiplicity * answers.weights)
 
 
@@ -2642,19 +2643,20 @@ def unite(batches: Sequence[Samples]) -> Samples:
 
 
 def _one_column(columns: list[pa.ChunkedArray]) -> pa.ChunkedArray:
-    """Join columns end to end. The result has the type JSON if one has an entry of that type."""
+    """Join columns of type `TEXTS` or `JSON` end to end, as `JSON` if one has an entry of it."""
     common = TEXTS
     if any(column.type == JSON and column.null_count < len(column) for column in columns):
         common = JSON
 
-    def in_common(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    def converted(column: pa.ChunkedArray) -> pa.ChunkedArray:
         if column.type == common:
             return column
         if common == TEXTS:  # all entries are null
             return pa.chunked_array([pa.nulls(len(column), TEXTS)])
+        # JSON can hold every text, so the place is never in an error.
         return pa.chunked_array([to_json(column.to_pylist(), partial(Place, "predictions"))])
 
-    return pa.chunked_array([chunk for column in columns for chunk in in_common(column).chunks])
+    return pa.chunked_array([chunk for column in columns for chunk in converted(column).chunks])
 
 
 # --- shared/at_k/core/score_agg.py ----------------------------------------------------------------
@@ -3048,15 +3050,20 @@ def included_scores(
 
 
 def _score_of_key(entry: Any, known: Collection[str]) -> ScoreId | None:
-    """Return the id of the score with a key such as "G-Pass@4_0.5"; None if the entry is no key."""
-    score = read_score(entry) if isinstance(entry, str) else ScoreId("")
-    # The n of avg@n is the number of samples, which a key cannot choose.
+    """Return the id of a score of `known` from its key, such as "G-Pass@4_0.5", or None.
+
+    A key has a k. The N of avg@N is the number of samples, which a key cannot choose.
+    """
+    if not isinstance(entry, str):
+        return None
+    score = read_score(entry)
     if score.metric not in known or not isinstance(score.k, int) or score.metric.endswith("N"):
         return None
     if score.tau is None:
         return score
     check_tau(score.tau)
-    return score if score.metric in ("G-Pass@k", "TailPass@k") else None
+    has_tau = score.metric in ("G-Pass@k", "TailPass@k")
+    return score if has_tau else None
 
 
 def is_included(metric: str, k: int | str | None, included: Iterable[ScoreId]) -> bool:
@@ -5077,7 +5084,10 @@ class Consensus:
         return self.shares.values.dtype.kind == "f"
 
     def count_scores(self) -> dict[ScoreId, CountScore]:
-        """Return functions that compute cons@k, avg@n, pass@k and maj@k from n and c."""
+        """Return the functions for cons@k, avg@n, pass@k and maj@k of n samples, c of them correct.
+
+        `ks` maps the k in the key of a score to the k of its function, or to None for k = n.
+        """
         scores: dict[ScoreId, CountScore] = {
             ScoreId("cons@k", k_in_key): partial(_has_majority, k)
             for k_in_key, k in self.ks.items()
@@ -5325,7 +5335,7 @@ class Report:
     """Makes the dict that `compute` returns from the scores of M questions.
 
     `options` are those of intervals, and `with_mu` is whether the centers of intervals are added.
-    All options are validated.
+    All options are validated. `own` are further arguments of `interval_options`.
     """
 
     def __init__(self, shared: SharedOptions, questions: int, with_mu: bool, own: dict[str, Any]):
@@ -5349,12 +5359,12 @@ class Report:
                 'keys="safe" leaves out per_question, which is no number: loggers refuse lists.',
                 stacklevel=2,
             )
-        # The indices of the questions of each group by its label; of all questions by None.
+        # The indices of the questions of each group, by its label, and of all questions, by None.
         self._questions_by_group: dict[str | None, np.ndarray] = {None: np.arange(questions)}
         if groups is not None:
             labels, index = label_index(groups, questions, "groups")
-            by_group = np.argsort(index, kind="stable")
-            parts = np.split(by_group, np.cumsum(np.bincount(index))[:-1])
+            in_order_of_groups = np.argsort(index, kind="stable")
+            parts = np.split(in_order_of_groups, np.cumsum(np.bincount(index))[:-1])
             self._questions_by_group |= dict(zip(labels, parts, strict=True))
             if self._safe:
                 safe_prefixes(labels)  # raises a ValueError for equal ones

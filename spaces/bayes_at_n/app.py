@@ -58,7 +58,7 @@ def clause(run: Run, options: Options, show: Show) -> str:
 
 
 def charts(runs: Sequence[Run], options: Options) -> list[Chart | None]:
-    """Return the charts of the scores by group, if there are groups, and of Bayes@N by question."""
+    """Return a chart of scores by group, or None without groups, and one of Bayes@N by question."""
     key = {"key": runs[0].estimate_of("bayes@N").key}
     is_one = len(runs) == 1
     by_group = Chart(
@@ -66,7 +66,7 @@ def charts(runs: Sequence[Run], options: Options) -> list[Chart | None]:
         "With fewer samples, the limits are wider and Bayes@N is nearer to the mean of its prior.",
         function="by_group",
         call="scores",
-        arguments={} if is_one else key,
+        arguments={} if is_one else key,  # {} for all scores
     )
     by_question = Chart(
         "Bayes@N per question",

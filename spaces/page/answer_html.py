@@ -134,14 +134,16 @@ def _caption(answer: Answer, number_shown: int) -> str:
 def _columns_and_order(
     answer: Answer, runs: Sequence[Run]
 ) -> tuple[list[tuple[str, list[str]]], list[int]]:
-    """Return columns as (heading, text of the score of each question), and the order of the rows.
+    """Return the columns, each as (heading, a number in text for each question), and an order.
 
-    The order is a list of indices of questions, those with the largest differences first.
+    The order is that of the questions in the list, as indices. Two runs have a column of their
+    differences, and the largest ones come first.
     """
     number, indices = answer.scale.number, [*range(len(runs[0].names))]
     heading, scores = _scores_of_questions(answer, runs)
     headings = [run.label for run in runs] if len(runs) > 1 else [heading]
-    columns = [(x, [*map(number, column)]) for x, column in zip(headings, scores, strict=False)]
+    pairs = zip(headings, scores, strict=False)  # There may be no scores.
+    columns = [(x, [*map(number, column)]) for x, column in pairs]
     if len(scores) == 2:
         differences = [b - a for a, b in zip(*scores, strict=True)]
         indices.sort(key=lambda index: -abs(differences[index]))

@@ -104,9 +104,10 @@ class Answer:
 
 
 def make_request(space: Space, checker: str, options: Options, **samples: Any) -> Request:
-    """Return a request with defaults for the options, as controls show them, that are not given.
+    """Return a request. `options` has values as controls show them; others have their defaults.
 
-    `samples` are `text` or `files`, and `reading`. Raise a ValueError if something is invalid.
+    `samples` are the arguments `text` or `files`, and `reading`, of `Request`. Raise a ValueError
+    if something is invalid.
     """
     if checker not in CHECKERS:
         raise ValueError(f"checker must be one of {', '.join(CHECKERS)}.")

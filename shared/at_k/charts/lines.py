@@ -89,16 +89,16 @@ def vertical_channel(column: str, scale: alt.Scale, **labels: Any) -> alt.Y:
     return alt.Y(f"{column}:Q", scale=scale, axis=axis)
 
 
-def with_panels(rows: Iterable[Row], names: Mapping[str, str], several: str) -> list[Row]:
-    """Return the rows, which have a run and a metric, with their "panel" and "series".
+def with_panels(rows: Iterable[Row], names: Mapping[str, str], shared_title: str) -> list[Row]:
+    """Return the rows, each of a run and a metric, with a "panel" and a "series".
 
-    The metrics of one run are series of one panel, with the title `several` if there are several.
-    For several runs, each metric has a panel with its name as the title. `names` has the names.
+    Several runs are the series of a panel for each metric, with its name in `names` as the title.
+    For one run, the metrics are the series of one panel, titled `shared_title` if it has several.
     """
     rows = [*rows]
     if len({row["run"] for row in rows}) > 1:
         return [{**row, "series": row["run"], "panel": names[row["metric"]]} for row in rows]
-    title = several if len(names) > 1 else next(iter(names.values()))
+    title = shared_title if len(names) > 1 else next(iter(names.values()))
     return [{**row, "series": names[row["metric"]], "panel": title} for row in rows]
 
 

@@ -47,10 +47,10 @@ def _without_thinking(text: str) -> str:
 
 
 def answer_part(text: str, stop: Sequence[str], has_answer: Callable[[str], Any]) -> str:
-    """Return a response without its thinking, or "" if that has no end.
+    """Return a response without the parts in thinking tags; "" if a tag is not closed.
 
-    The response ends before the first text in `stop`, and at a new prompt, such as "Question:", if
-    `has_answer` is true for the part before it.
+    The response is cut at the texts in `stop`, and at the first new prompt, such as "Question:",
+    for which `has_answer` is true for the part before it.
     """
     text = _without_thinking(text)
     for end in stop:
@@ -97,14 +97,14 @@ def last_answer(
     answer_after: Callable[[str, re.Match[str]], str | None],
     answer_without_mark: Callable[[str], str | None],
 ) -> str | None:
-    """Return the answer after the last mark in a text, or else one without a mark, or None.
+    """Return the answer after the last mark in a text, or `answer_without_mark(text)`, or None.
 
-    An answer after a retraction such as "Wait" counts before others. `answer_after(text, mark)`
-    returns "" if the answer is unclear, and None if none follows, so that the mark before counts.
+    An answer after a retraction such as "Wait" replaces the one before it. `answer_after` returns
+    "" if the answer is unclear, and None if none follows the mark; then the mark before is tried.
     """
 
     def answer_and_rest(part: str) -> tuple[str | None, str]:
-        """Return the answer in a part, and the text after its mark, where it may be retracted."""
+        """Return the answer in a part, and the text after its mark, which may retract it."""
         for mark in reversed([*marks.finditer(part)]):
             answer = answer_after(part, mark)
             if answer is not None:

@@ -175,15 +175,15 @@ def _run_defined_tests(
 
 
 def _problem_of_code(code: types.CodeType, space: dict[str, Any]) -> BaseException | None:
-    """Run the code of tests, and return the exception that it raises, or None.
+    """Run the code of tests in the namespace `space`; return the exception that it raises, or None.
 
-    The code may end with `sys.exit(0)`, but a program that exits does not pass its tests.
+    Tests may end with `sys.exit(0)`, but a program that calls it does not pass them.
     """
     try:
         exec(code, space)
     except BaseException as error:
-        is_exit = isinstance(error, SystemExit) and not error.code
-        return None if is_exit and _raises(code, error) else error
+        is_success = isinstance(error, SystemExit) and not error.code
+        return None if is_success and _is_raised_by(code, error) else error
     return None
 
 
@@ -195,7 +195,7 @@ def _tested_object(space: dict[str, Any], name: str) -> Any:
     return functools.reduce(getattr, attributes, space[first])
 
 
-def _raises(code: types.CodeType, error: BaseException) -> bool:
+def _is_raised_by(code: types.CodeType, error: BaseException) -> bool:
     """Return whether an exception was raised by code itself, or by a function that it defines."""
     last = error.__traceback__
     while last is not None and last.tb_next is not None:

@@ -113,9 +113,14 @@ class Server:
     """Runs programs one after another, and ends them."""
 
     def __init__(self, settings: dict[str, Any], jobs: int, control: Any, printed: int):
+        """Take the settings of `Sandbox`, and `control`, a socket to the examiner.
+
+        The descriptor `jobs` is the pipe from the user's process, and `printed` the file that has
+        what a script prints.
+        """
         self._folder, self._control = settings["folders"][0], control
         self._limits = _limits(settings)
-        self._printed = printed  # the file for what a script prints
+        self._printed = printed
         self.is_usable = True  # whether the examiner can run the tests of the next program
         self._parent = select.poll()
         self._parent.register(jobs, 0)  # reports only that the parent has ended

@@ -240,12 +240,12 @@ def split_arguments(flags: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str,
 
 
 def _argparse_options(parameter: inspect.Parameter, text: str) -> dict[str, Any]:
-    """Return the options of `add_argument` for a parameter with this help text."""
+    """Return the options of `add_argument` for a parameter whose help is `text`."""
     annotation, default = parameter.annotation, parameter.default
     if annotation is bool:
         action = argparse.BooleanOptionalAction if default else "store_true"
         return {"action": action, "help": text.removeprefix("whether to ")}
-    if "efault" not in text and default not in (None, inspect.Parameter.empty):
+    if "default" not in text.lower() and default not in (None, inspect.Parameter.empty):
         text = f"{text} Default: {default}."
     return {"help": text.replace("%", "%%"), **_value_options(annotation, default is not None)}
 

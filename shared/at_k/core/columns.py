@@ -248,16 +248,17 @@ def unite(batches: Sequence[Samples]) -> Samples:
 
 
 def _one_column(columns: list[pa.ChunkedArray]) -> pa.ChunkedArray:
-    """Join columns end to end. The result has the type JSON if one has an entry of that type."""
+    """Join columns of type `TEXTS` or `JSON` end to end, as `JSON` if one has an entry of it."""
     common = TEXTS
     if any(column.type == JSON and column.null_count < len(column) for column in columns):
         common = JSON
 
-    def in_common(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    def converted(column: pa.ChunkedArray) -> pa.ChunkedArray:
         if column.type == common:
             return column
         if common == TEXTS:  # all entries are null
             return pa.chunked_array([pa.nulls(len(column), TEXTS)])
+        # JSON can hold every text, so the place is never in an error.
         return pa.chunked_array([to_json(column.to_pylist(), partial(Place, "predictions"))])
 
-    return pa.chunked_array([chunk for column in columns for chunk in in_common(column).chunks])
+    return pa.chunked_array([chunk for column in columns for chunk in converted(column).chunks])

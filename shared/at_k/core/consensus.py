@@ -78,7 +78,10 @@ class Consensus:
         return self.shares.values.dtype.kind == "f"
 
     def count_scores(self) -> dict[ScoreId, CountScore]:
-        """Return functions that compute cons@k, avg@n, pass@k and maj@k from n and c."""
+        """Return the functions for cons@k, avg@n, pass@k and maj@k of n samples, c of them correct.
+
+        `ks` maps the k in the key of a score to the k of its function, or to None for k = n.
+        """
         scores: dict[ScoreId, CountScore] = {
             ScoreId("cons@k", k_in_key): partial(_has_majority, k)
             for k_in_key, k in self.ks.items()

@@ -172,10 +172,10 @@ def has_lists(column) -> bool:
 
 
 def numbers_or_texts(column) -> tuple[Any, np.ndarray | None]:
-    """Return the numbers of an Arrow column as an array, or its texts as a column; and the valid.
+    """Return the numbers of an Arrow column as an array, or its texts as a column, and a mask.
 
-    The valid, (S,), are the entries that are not null, or None if no entry is null. Among numbers,
-    null becomes 0.
+    The mask, (S,), is False for null, or it is None if no entry is null. A null among numbers
+    becomes 0.
     """
     kind = str(column.type)
     valid = to_numpy(column.is_valid()) if column.null_count else None

@@ -266,15 +266,20 @@ def included_scores(
 
 
 def _score_of_key(entry: Any, known: Collection[str]) -> ScoreId | None:
-    """Return the id of the score with a key such as "G-Pass@4_0.5"; None if the entry is no key."""
-    score = read_score(entry) if isinstance(entry, str) else ScoreId("")
-    # The n of avg@n is the number of samples, which a key cannot choose.
+    """Return the id of a score of `known` from its key, such as "G-Pass@4_0.5", or None.
+
+    A key has a k. The N of avg@N is the number of samples, which a key cannot choose.
+    """
+    if not isinstance(entry, str):
+        return None
+    score = read_score(entry)
     if score.metric not in known or not isinstance(score.k, int) or score.metric.endswith("N"):
         return None
     if score.tau is None:
         return score
     check_tau(score.tau)
-    return score if score.metric in ("G-Pass@k", "TailPass@k") else None
+    has_tau = score.metric in ("G-Pass@k", "TailPass@k")
+    return score if has_tau else None
 
 
 def is_included(metric: str, k: int | str | None, included: Iterable[ScoreId]) -> bool:

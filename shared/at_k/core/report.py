@@ -59,7 +59,7 @@ class Report:
     """Makes the dict that `compute` returns from the scores of M questions.
 
     `options` are those of intervals, and `with_mu` is whether the centers of intervals are added.
-    All options are validated.
+    All options are validated. `own` are further arguments of `interval_options`.
     """
 
     def __init__(self, shared: SharedOptions, questions: int, with_mu: bool, own: dict[str, Any]):
@@ -83,12 +83,12 @@ class Report:
                 'keys="safe" leaves out per_question, which is no number: loggers refuse lists.',
                 stacklevel=2,
             )
-        # The indices of the questions of each group by its label; of all questions by None.
+        # The indices of the questions of each group, by its label, and of all questions, by None.
         self._questions_by_group: dict[str | None, np.ndarray] = {None: np.arange(questions)}
         if groups is not None:
             labels, index = label_index(groups, questions, "groups")
-            by_group = np.argsort(index, kind="stable")
-            parts = np.split(by_group, np.cumsum(np.bincount(index))[:-1])
+            in_order_of_groups = np.argsort(index, kind="stable")
+            parts = np.split(in_order_of_groups, np.cumsum(np.bincount(index))[:-1])
             self._questions_by_group |= dict(zip(labels, parts, strict=True))
             if self._safe:
                 safe_prefixes(labels)  # raises a ValueError for equal ones

@@ -265,9 +265,9 @@ def read_samples(values, name: str = "predictions") -> Samples:
 def _samples_from_counts(counts, name: str) -> Samples:
     """Return each category or answer of a question once, with its count as the multiplicity."""
     values, multiplicity, sizes = read_counts(counts, name)
-    if not isinstance(values, list):
+    if not isinstance(values, list):  # an array of categories
         return Samples(values, sizes, name, multiplicity)
-    answers = _samples_from_lists(values, name)
+    answers = _samples_from_lists(values, name)  # The weight of None, not scored, is 0.
     return replace(answers, multiplicity=multiplicity * answers.weights)
 
 

@@ -69,10 +69,10 @@ class Score(NamedTuple):
         return ((a, b) for a in self.terms for b in self.terms if a <= b)
 
     def value(self, columns):
-        """Return the score, (..), for the values of m columns, a number or an array (..) for each.
+        """Return the score of m columns. `columns` has a number for each, or an array of one shape.
 
-        An estimate that corrects for the errors of a checker may be below 0, and counts as 0 in a
-        product of several factors.
+        In a product, a factor below 0 counts as 0: estimates that are corrected for the errors of a
+        checker may be negative.
         """
         if self.powers == (1.0,):
             return columns[self.terms[0]]
@@ -80,7 +80,8 @@ class Score(NamedTuple):
         for column, power in zip(self.terms, self.powers, strict=True):
             factor = columns[column]
             is_array = isinstance(factor, np.ndarray)
-            product *= (np.maximum(factor, 0.0) if is_array else max(factor, 0.0)) ** power
+            nonnegative = np.maximum(factor, 0.0) if is_array else max(factor, 0.0)
+            product *= nonnegative**power
         return product
 
     def variance(self, columns, covariance):

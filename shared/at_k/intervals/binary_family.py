@@ -211,7 +211,10 @@ class BinaryFamily(Family):
         return sliding_window_view(np.hstack([mean, covariances]), len(RATES), axis=0)
 
     def _sums_over_counts(self, n: int) -> np.ndarray:
-        """Return the means of `_estimates_and_products` for n samples at each rate of the grid."""
+        """Return the means of the columns of `_estimates_and_products`, (283, 2 m + 2 P).
+
+        They are sums over the counts c of n samples, with the pmf of c at each rate of the grid.
+        """
         result = np.zeros((GRID_SIZE, 2 * self.columns.shape[1] + 2 * len(self._pairs)))
         for start in range(0, n + 1, _COUNTS_OF_A_BLOCK):
             c = np.arange(start, min(n + 1, start + _COUNTS_OF_A_BLOCK))
@@ -304,10 +307,15 @@ class BinaryFamily(Family):
         return Candidates(shares, complete=True, scores=self._scores_of_rates)
 
     def _shares_of_counts(self, n: int, prior: np.ndarray, multiplicity: np.ndarray) -> Statistics:
-        """Return `Statistics` of questions with n samples: the share with c in each of r bins."""
-        bins = np.arange(n + 1) * min(n + 1, _COUNT_BINS) // (n + 1)
+        """Return `Statistics` of the questions with n samples: the share whose c is in each bin.
+
+        The r bins divide the counts 0 to n evenly. `prior`, (161,), is the part for this n, and
+        `multiplicity` the number of questions with each of the U pairs (n, c).
+        """
+        bins = np.arange(n + 1) * min(n + 1, _COUNT_BINS) // (n + 1)  # the bin of each c
+        first_c = np.searchsorted(bins, np.arange(bins[-1] + 1))
         pmf_of_c = _likelihood_with_ends(np.full(n + 1, n), np.arange(n + 1), self._rates)
-        expected = np.add.reduceat(pmf_of_c, np.searchsorted(bins, np.arange(bins[-1] + 1)))
+        expected = np.add.reduceat(pmf_of_c, first_c)
         weight, inner = prior / prior.sum(), expected[:, 1:-1]  # The prior has no rates 0 and 1.
         covariance = np.diag(inner @ weight) - (inner * weight) @ inner.T
         numbers = np.where(self.n == n, multiplicity, 0)

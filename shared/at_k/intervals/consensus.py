@@ -232,7 +232,7 @@ def _number_of_samples(counts: AnswerCounts) -> int:
 
 @lru_cache(maxsize=1 << 14)
 def _jackknife_variance(counts: AnswerCounts, k: int) -> float:
-    """Return the jackknife variance of vote@k of one question, for k <= n/2."""
+    """Return the jackknife variance of vote@k of a question, for k <= n/2: see `vote_variances`."""
     n = _number_of_samples(counts)
     multiplicity, smaller = zip(*_without_one_sample(counts), strict=True)
     share = np.array(multiplicity) / n

@@ -114,11 +114,16 @@ class LabelCounts(NamedTuple):
         return first, second
 
     def limits(self, confidence: float) -> tuple[_Limits, _Limits]:
-        """Return the (lower, upper) limits of the true-positive and of the false-positive rate."""
+        """Return the (lower, upper) limits of the true-positive and of the false-positive rate.
+
+        Labels of a `run` estimate P and F, on which both rates depend. The distance of a limit from
+        a rate is the root of the sum of two squares: the changes of the rate as P, and as F, moves
+        to its limit.
+        """
         if self.run is None:
             return self._limits_of_strata(confidence)
-        moved = np.array(self.moved_rates(confidence)) - self.rates  # (stratum, end, rate)
-        moved = np.nan_to_num(moved, nan=1.0)  # The squares of moves by P and by F are added.
+        moved = np.array(self.moved_rates(confidence)) - self.rates  # (P or F, end, rate)
+        moved = np.nan_to_num(moved, nan=1.0)  # 1 is the largest possible change of a rate.
         down = np.sqrt((np.minimum(moved.min(axis=1), 0) ** 2).sum(axis=0))
         up = np.sqrt((np.maximum(moved.max(axis=1), 0) ** 2).sum(axis=0))
         lo, hi = np.clip([self.rates - down, self.rates + up], 0.0, 1.0).tolist()

@@ -115,7 +115,7 @@ def _probabilities(prior: np.ndarray, likelihood: np.ndarray) -> np.ndarray:
 def inflated_prior(
     likelihood: np.ndarray, multiplicity: np.ndarray, log_odds: np.ndarray
 ) -> np.ndarray:
-    """Return the prior over J rates, of which the first is 0 and the last is 1, for a group, (J,).
+    """Return the prior of a group over J success rates from 0 to 1, both included, (J,).
 
     Scores of k > n depend on rates below 1 / n, which n samples do not tell from 0. So the prior
     has few parameters, which the data extend to small rates: a Beta distribution beside a share of
@@ -127,11 +127,11 @@ def inflated_prior(
     that EM adapts to the data and stops early. Its weight is that of a model with two more
     parameters and the nonparametric maximum of the likelihood.
 
-    `log_odds`, (J - 2,), are those of the inner rates. Each multiplicity is above 0.
+    `log_odds`, (J - 2,), are those of the rates between 0 and 1. Each multiplicity is above 0.
     """
     questions = float(multiplicity.sum())
     share = multiplicity / questions
-    fits = [
+    fits = [  # one for each subset of the rates 0 and 1
         _Model(likelihood, share, log_odds, ends).fit(questions)
         for size in range(3)
         for ends in itertools.combinations((0, 1), size)
@@ -142,7 +142,8 @@ def inflated_prior(
     adapted = _em_steps(likelihood, share, averaged, early_steps(questions))
     converged = _em_steps(likelihood, share, averaged, _FULL_STEPS)
     before, after = (np.log(_probabilities(x, likelihood)) for x in (averaged, converged))
-    weight = 1 / (1 + np.exp(_MORE_PARAMETERS - multiplicity @ (after - before)))
+    gain = multiplicity @ (after - before)  # of log-likelihood
+    weight = 1 / (1 + np.exp(_MORE_PARAMETERS - gain))
     return weight * adapted + (1 - weight) * averaged
 
 

@@ -73,21 +73,24 @@ class RewardFamily(Family):
         return None if samples is None else samples.fit()
 
     def shifted_families(self, fit: Fit) -> list[Shifted]:
-        """Return the shifted family under each estimate of the prior."""
+        """Return the family shifted along the log-odds, for each estimate of the prior."""
         fitted, (least, most) = fit.prior, fit.bounds
-        columns = [(column, column) for column in range(len(self._ks))]
+        pairs = [(column, column) for column in range(len(self._ks))]  # a score is one column
         if fitted is None:  # all rewards are equal
-            zeros = np.zeros((3, len(columns)))
-            return [Shifted(zeros, zeros, dict.fromkeys(columns, 0.0), fit.means[0].item(), 1.0)]
+            zeros = np.zeros((3, len(pairs)))
+            return [Shifted(zeros, zeros, dict.fromkeys(pairs, 0.0), fit.means[0].item(), 1.0)]
         low, high = fitted.samples.levels[[0, -1]].tolist()
         offset = min(low, least)
         scale = max(high, most) - offset
-        start, size, result = (low - offset) / scale, (high - low) / scale, []
+        # theta is from 0 to 1 for all possible rewards, and moments from 0 at `low` to 1 at `high`.
+        # Padding adds the limits of the family, theta = 0 and theta = 1, which have no variance.
+        start, width, result = (low - offset) / scale, (high - low) / scale, []
         for means, variances in zip(*_shifted_moments(fitted, self._ks), strict=True):
-            theta = np.pad(np.clip(start + size * means, 0.0, 1.0), ((1, 1), (0, 0)))
+            theta = np.pad(np.clip(start + width * means, 0.0, 1.0), ((1, 1), (0, 0)))
             theta[-1] = 1.0
-            variance = np.pad(size**2 * variances, ((1, 1), (0, 0)))
-            covariance = dict(zip(columns, variance[len(variance) // 2].tolist(), strict=True))
+            variance = np.pad(width**2 * variances, ((1, 1), (0, 0)))
+            at_center = variance[len(variance) // 2].tolist()
+            covariance = dict(zip(pairs, at_center, strict=True))
             result.append(Shifted(theta, variance, covariance, offset, scale))
         return result
 
@@ -210,16 +213,14 @@ def _shifted_moments(fitted: FittedRewards, ks: Sequence[int]) -> tuple[np.ndarr
     """Return the means of Max@k, and the mean variances of its estimates from one question.
 
     Both are (E, 121, m), for E estimates of the prior, 121 shifts and m values of k. Variances are
-    increased by `excess_variances`.
+    multiplied by the factors of `excess_variances`.
     """
     shifted, means, variances = fitted.grid.shifted(_SHIFTS), [], []
+    parts = {n: np.array([prior[n] for prior in fitted.estimates]) for n in fitted.sizes}
     for k in ks:
         means.append(fitted.grid.shifted_means(shifted.max_mean(k), fitted.priors))
         variance = sum(
-            fitted.grid.shifted_means(
-                shifted.max_variance(n, k), np.array([x[n] for x in fitted.estimates])
-            )
-            for n in fitted.sizes
+            fitted.grid.shifted_means(shifted.max_variance(n, k), part) for n, part in parts.items()
         )
         variances.append(fitted.excess_variances(k)[:, None] * np.maximum(variance, 0.0))
     return np.stack(means, axis=-1), np.stack(variances, axis=-1)

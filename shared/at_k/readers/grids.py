@@ -237,7 +237,7 @@ def with_sample_lists(
 ) -> tuple[Table, dict[str, str]]:
     """Return the table with a column of lists in place of those with a sample each, and {its role:
     its name}; or the table unchanged and {}, if another column has samples or counts."""
-    ways = _ways_to_read(table, named, options)
+    ways = _ways_to_read_grid(table, named, options)
     role, samples = next(iter(require_one_way(table, ways).arguments.items())) if ways else ("", "")
     if not isinstance(samples, tuple):
         return table, {}
@@ -264,22 +264,28 @@ def _lists_in(table: Table, names: Sequence[str]) -> list[list[Any]]:
     return [[x for x in row if x is not _ABSENT] for row in rows]
 
 
-def _ways_to_read(table: Table, named: ColumnsByRole, options: ReadingOptions) -> list[Way]:
-    """Return the readings of columns with a sample each, which are named or numbered; or []."""
+def _ways_to_read_grid(table: Table, named: ColumnsByRole, options: ReadingOptions) -> list[Way]:
+    """Return the ways to read columns that hold a sample each, such as sample_1, sample_2, ..
+
+    The caller names them, or they are numbered. The result is [] if there are none, or if another
+    column has the samples or counts.
+    """
     for role in ("predictions", "outcomes"):
         if isinstance(named.get(role), tuple):
             return _ways_of_samples(table, role, named[role], named, options)
     if table.layout or {"predictions", "outcomes", "n", "correct", "counts"} & named.keys():
         return []
     numbered = _numbered_columns([*table.columns])
-    taken = {*itertools.chain(*numbered.values())}
-    rest = [name for name in table.columns if name not in taken]
-    outcomes = columns_named(rest, COLUMN_NAMES["outcomes"])
-    if columns_named(rest, COLUMN_NAMES["predictions"]) or (outcomes and len(taken) < 2):
+    in_grid = {*itertools.chain(*numbered.values())}
+    others = [name for name in table.columns if name not in in_grid]
+    outcomes = columns_named(others, COLUMN_NAMES["outcomes"])
+    is_single = len(in_grid) < 2  # beside a column of outcomes, it may be something else
+    if columns_named(others, COLUMN_NAMES["predictions"]) or (outcomes and is_single):
         return []
     ways = []
     for text, samples in numbered.items():
         ways += _ways_of_samples(table, text, tuple(samples), named, options)
+    # A column of outcomes beside the grid is a further way to read the table.
     return [*ways, *(Way({"outcomes": name}) for name in outcomes if ways)]
 
 

@@ -147,7 +147,10 @@ def settle_missing(
 
 
 def _filled(samples: list[list[Any]], written: list[list[Any]] | None) -> list[list[Any]]:
-    """Return samples with an incorrect one for None: the answer as `written`, or else False."""
+    """Return samples with another value for None: False among outcomes, where `written` is None.
+
+    Among answers, it is the text in `written`, or "" if that is no text.
+    """
     if written is None:
         return [[False if x is None else x for x in row] for row in samples]
     texts = [[x if isinstance(x, str) else "" for x in row] for row in written]

@@ -181,7 +181,7 @@ def entries_of_questions(reading: Reading) -> tuple[list[Any], dict[str, Any], s
     """Return the ids of the questions that are scored, their entries by role (lists of samples),
     and a note on samples that were added, missing or cut off."""
     ids, samples, notes = list(reading.questions), reading.samples, []
-    entries: dict[str, Any] = {role: _equal_entries(reading, role) for role in reading.rows}
+    entries: dict[str, Any] = {role: _question_entries(reading, role) for role in reading.rows}
     kept = list(range(len(ids)))
     if reading.has_lists and reading.several:
         notes.append(f"added from {reading.table.size} rows")
@@ -203,8 +203,11 @@ def entries_of_questions(reading: Reading) -> tuple[list[Any], dict[str, Any], s
     return [ids[i] for i in kept], entries, "; ".join(notes)
 
 
-def _equal_entries(reading: Reading, role: str) -> list[Any]:
-    """Return the entry of a role for each question, or the sum of the counts in its rows."""
+def _question_entries(reading: Reading, role: str) -> list[Any]:
+    """Return the entry of a role for each question; an InputError if its rows differ.
+
+    The counts of the rows of a question may differ, and are added.
+    """
     cells = reading.rows[role]
     if role == "counts":
         questions = reading.questions.values()

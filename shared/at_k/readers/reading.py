@@ -140,7 +140,10 @@ def _listed(role: str, values: Any) -> tuple[Any, ...]:
 
 
 def _conditions(role: str, where: Any) -> dict[str, list[Any]]:
-    """Return the entries of each column in `where`, a dict or a list of (column, entry) pairs."""
+    """Return the allowed entries of each column in `where`: a dict, or (column, entry) pairs.
+
+    An entry may be a list of allowed ones, and pairs may repeat a column. Errors start with `role`.
+    """
     pairs = list(where.items()) if isinstance(where, Mapping) else where
     if not is_list_like(pairs) or not all(isinstance(x, tuple) and len(x) == 2 for x in pairs):
         raise TypeError(f"{role} is {short(where)}: give a dict, {{column: entry}}.")

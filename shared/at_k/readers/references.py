@@ -131,7 +131,7 @@ def join_references(
     key = options.questions or question_columns(table)
     name = Path(references).name if isinstance(references, str) else "references"
     if isinstance(references, str) and not key and options.by_order:
-        references = [answer for _, answer in _answers_in(references, "", options)]
+        references = [answer for _, answer in _ids_and_references(references, "", options)]
     if isinstance(references, (list, tuple)):
         if len(references) != table.size:
             raise ValueError(
@@ -148,7 +148,7 @@ def join_references(
     if isinstance(references, Mapping):
         pairs = list(references.items())
     else:
-        pairs = _answers_in(str(references), key[0], options)
+        pairs = _ids_and_references(str(references), key[0], options)
     column = _references_of_rows(table, key[0], pairs, name)
     return table.with_columns({**table.columns, name: column}), name
 
@@ -169,29 +169,35 @@ def _references_of_rows(
     return [answers[text] for text in texts]
 
 
-def _answers_in(file: str, question: str, options: ReadingOptions) -> list[tuple[Any, Any]]:
-    """Return pairs of an id, in `question` or a usual column, and its reference in a file."""
+def _ids_and_references(
+    source: str, id_column: str, options: ReadingOptions
+) -> list[tuple[Any, Any]]:
+    """Return the (id, reference) pairs of the rows of a file, which may be written FILE:COLUMN.
+
+    The ids are in `id_column`, or else in a column with a usual name. If `id_column` is "", there
+    may be none, and the references take their place.
+    """
     from .sources import load_files, names_in
 
-    file, named = _file_and_column(file)
-    answers = with_tests(load_files(names_in(file), ReadingOptions()))
+    file, column = _file_and_column(source)
+    table = with_tests(load_files(names_in(file), ReadingOptions()))
     try:
-        if named:
-            answers = with_fields(answers, [("references", named)])
-        key = [question] if question in answers.columns else question_columns(answers)
-        names = [TESTS] if TESTS in answers.columns else columns_of_role(answers, "references")
-        ways = [Way({"references": name}) for name in ([named] if named else names)]
-        if not ways or (question and not key):
+        if column:
+            table = with_fields(table, [("references", column)])
+        key = [id_column] if id_column in table.columns else question_columns(table)
+        names = [TESTS] if TESTS in table.columns else columns_of_role(table, "references")
+        ways = [Way({"references": name}) for name in ([column] if column else names)]
+        if not ways or (id_column and not key):
             raise SelectionError(
                 f"There is no column of ids, or none with a usual name for references. "
-                f"{list_columns(answers.columns)}"
+                f"{list_columns(table.columns)}"
             )
-        way = require_one_way(answers, ways)
+        way = require_one_way(table, ways)
     except SelectionError as error:
-        remedy = f"Name the ids {question}, as in the samples, and the references {file}:COLUMN."
+        remedy = f"Name the ids {id_column}, as in the samples, and the references {file}:COLUMN."
         raise ValueError(f"{file}: {error} {remedy}") from None
-    references = answers.columns[way.arguments["references"]]
-    lists = columns_named(answers.columns, usual.OPTIONS) if options.checker == "choice" else []
+    references = table.columns[way.arguments["references"]]
+    lists = columns_named(table.columns, usual.OPTIONS) if options.checker == "choice" else []
     if lists:
-        references = _with_options(references, answers.columns[lists[0]])
-    return list(zip(answers.columns[key[0]] if key else references, references, strict=True))
+        references = _with_options(references, table.columns[lists[0]])
+    return list(zip(table.columns[key[0]] if key else references, references, strict=True))

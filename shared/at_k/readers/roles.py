@@ -277,13 +277,16 @@ def _paths_to_rows(record: Mapping[str, Any], path: str = "") -> Iterator[str]:
 
 
 def _has_rows(name: str, record: Mapping[str, Any]) -> bool:
-    """Return whether an object has lists of rows, or rows that share a column (not only scores)."""
-    rows = [*record.values()]
-    if len(rows) < 2 or not is_list_of(rows, dict):
-        return len(rows) > 1 and all(is_list_of(x, dict) for x in rows)
-    shared = set.intersection(*map(set, rows))
-    known = [*itertools.chain(*usual.COLUMN_NAMES.values())]
-    return bool(columns_named(shared, known) if name in _SUMMARIES else shared)
+    """Return whether an object has two or more lists of rows, or rows with a column in common.
+
+    In an object with a name such as "results", which may hold scores, the column has a usual name.
+    """
+    values = [*record.values()]
+    if len(values) < 2 or not is_list_of(values, dict):
+        return len(values) > 1 and all(is_list_of(x, dict) for x in values)
+    shared = set.intersection(*map(set, values))
+    usual_names = [*itertools.chain(*usual.COLUMN_NAMES.values())]
+    return bool(columns_named(shared, usual_names) if name in _SUMMARIES else shared)
 
 
 # --- Readings by name, and doubts about them --------------------------------------------------
@@ -465,7 +468,7 @@ def question_columns(table: Table) -> tuple[str, ...]:
     if not ids:
         return tuple(texts[:1])
     _refuse_other_ids(table, *ids)
-    _refuse_ids_of_samples(table, ids[0], [*texts, *columns_named(table.columns, _INPUTS)])
+    _refuse_sample_ids(table, ids[0], [*texts, *columns_named(table.columns, _INPUTS)])
     return (ids[0],)
 
 
@@ -484,8 +487,12 @@ def _refuse_other_ids(table: Table, first: str, *others: str) -> None:
             )
 
 
-def _refuse_ids_of_samples(table: Table, column: str, texts: Sequence[str]) -> None:
-    """Raise a SelectionError if each row has an id of its own, and each text several rows."""
+def _refuse_sample_ids(table: Table, column: str, texts: Sequence[str]) -> None:
+    """Raise a SelectionError if the ids in `column` may identify samples instead of questions.
+
+    No two ids are equal then, but each text in a column of `texts` is in several rows. In a table
+    with lists, a row may have all samples of its question, so nothing is raised.
+    """
     if any(map(has_lists, table.columns.values())) or not is_unique(table, column):
         return
     for text in texts:

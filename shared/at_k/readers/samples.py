@@ -141,7 +141,7 @@ def read_samples(table: Table, columns: Mapping[str, Any], options: ReadingOptio
     names |= {"samples": name, "multiplicities": columns.get("counts")}
     # If a table has answers and outcomes, the outcomes are the verdicts on the answers.
     names["verdicts"] = columns.get("outcomes") if "predictions" in columns else None
-    _make_an_entry_of_each_sample(reading, {role: x for role, x in names.items() if x})
+    _read_sample_entries(reading, {role: x for role, x in names.items() if x})
     for role in reading.samples.keys() & {*usual.PER_SAMPLE}:
         reading.samples[role] = _numbers(reading, role)
     _read_outcomes_and_answers(reading)
@@ -159,7 +159,10 @@ def _read_grades_of_log(reading: Reading, table: Table) -> None:
 
 
 def _read_rows(reading: Reading) -> None:
-    """Read the roles that have an entry in each row; empty cells of CSV are None."""
+    """Read references and the roles of `PER_QUESTION` into `reading.rows`, an entry for each row.
+
+    Empty cells of CSV are None. Each entry of R0 is a list, which may be written as a text.
+    """
     table, columns = reading.table, reading.columns
     if "references" in columns:
         reading.rows["references"] = read_references(table, columns)
@@ -273,9 +276,12 @@ def _refuse_other_sizes(table: Table, samples: str, references: str | None) -> N
             raise _other_size(table, others[0], name, samples)
 
 
-def _make_an_entry_of_each_sample(reading: Reading, names: Mapping[str, str]) -> None:
-    """Read the columns `names` by role, with an entry for each sample, and the row of each sample.
-    If one of "samples" is a list, all are lists of one length in a row, or null."""
+def _read_sample_entries(reading: Reading, names: Mapping[str, str]) -> None:
+    """Read the columns `names`, by role, into `reading.samples`, and set `reading.row_of`.
+
+    A cell is one sample, or all cells are lists of samples. The lists of a row have equal lengths,
+    and null stands for a list of nulls.
+    """
     table, cells = reading.table, reading.table.columns[names["samples"]]
     reading.has_lists = any(isinstance(x, list) for x in cells)
     if not reading.has_lists:

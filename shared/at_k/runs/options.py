@@ -223,7 +223,7 @@ def naming_run(name: str) -> Iterator[None]:
     try:
         yield
     except InputError as error:
-        place = error.place  # Its parameter is "question" for a question of a run of any name.
+        place = error.place  # "question 3" names no run, not even one with the name question.
         names_run = place is not None and place.parameter == name and not place.is_question
         if names_run or any(isinstance(part, RunName) for part in error.args):
             raise
