@@ -652,6 +652,28 @@ def test_errors_are_looked_at_in_all_forms(beside):
 
 
 @pytest.mark.parametrize(
+    ("missing", "score", "vote"), [("incorrect", 0.5, 0.75), ("drop", 2 / 3, 1)]
+)
+def test_a_correct_answer_of_a_failed_row_is_not_scored(capsys, tmp_path, missing, score, vote):
+    """Its text and its verdict do not count, whether the answer is checked or graded."""
+    answers = [("4", "ok"), ("4", "crashed"), ("5", "ok"), ("4", "ok")]
+    rows = [{"id": 1, "answer": x, "gold": "4", "status": status} for x, status in answers]
+    run = at_k.read(rows, predictions="answer", references="gold", missing=missing)
+    scores = at_k.load("gpassk").compute(**run, k=1, include="pass@k")
+    assert scores == {"pass@1": pytest.approx(score)}
+
+    graded = [
+        {"id": 1, "answer": x, "correct": x == "4", "status": status} for x, status in answers
+    ]
+    write_json_lines(tmp_path / "graded.jsonl", graded)
+    command = ["cons_at_k", tmp_path / "graded.jsonl", "--include", "vote@k", "--k", "3", "--json"]
+    command += ["--predictions", "answer", "--outcomes", "correct"]
+    assert "1 of 4 answers are missing" in error_of(capsys, *command)
+    output = output_of(capsys, *command, "--missing", missing)
+    assert json.loads(output) == {"vote@3": pytest.approx(vote)}
+
+
+@pytest.mark.parametrize(
     "entry",
     [
         *([], False, 0, "", "none", {}, None, 0.25, "0.25", "[]", "{}", "-", "OK", "success"),

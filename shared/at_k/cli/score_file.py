@@ -212,7 +212,7 @@ def _with_both_scores(
         warnings.simplefilter("ignore")
         for missing in CHOICES:
             run = read_run(files, **{**reading, "missing": missing})
-            if "references" not in run:
+            if "references" not in run or "check_correct_fn" in run:  # it is graded
                 return error
             options = {"check_correct_fn": checker, "k": 1, "include": "pass@k"}
             scores.append(GPASSK.compute(**run, **options)["pass@1"])

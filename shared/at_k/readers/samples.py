@@ -347,11 +347,12 @@ def _read_outcomes_and_answers(reading: Reading) -> None:
 def _leave_out_missing(reading: Reading) -> None:
     """Replace samples that failed or lack a verdict by None, and those cut off by wrong ones."""
     samples = reading.samples
-    result = samples["samples"]
     # A column such as status may say so also if it has the groups.
     if failed := failed_rows(reading.table, reading.used_by_samples):
-        pairs = zip(reading.row_of, result, strict=True)
-        result = [None if row in failed else x for row, x in pairs]
+        for role in samples.keys() & {"samples", "verdicts", "written"}:
+            pairs = zip(reading.row_of, samples[role], strict=True)
+            samples[role] = [None if row in failed else x for row, x in pairs]
+    result = samples["samples"]
     if "verdicts" in samples:
         pairs = zip(samples["verdicts"], result, strict=True)
         result = [None if verdict is None else x for verdict, x in pairs]
