@@ -303,7 +303,9 @@ PROGRAMS += [(*row, "apart") for row in (*GIVING, *IN_VALUES)]
 @pytest.fixture(scope="module")
 def verdicts():
     pairs = [[right, right.replace(old, new)] for _, right, old, new, _ in PROGRAMS]
-    return python_tests(workers=2).run(pairs, [tests for tests, *_ in PROGRAMS])
+    # On a busy machine, importing pandas takes most of the 3 seconds that are the default.
+    checker = python_tests(timeout=20, workers=2)
+    return checker.run(pairs, [tests for tests, *_ in PROGRAMS])
 
 
 @pytest.mark.parametrize("index", range(len(PROGRAMS)), ids=[tests for tests, *_ in PROGRAMS])
