@@ -808,6 +808,23 @@ def test_answers_that_were_cut_off_are_empty():
     assert at_k.read([row | {"stop_reason": "eos"} for row in rows])["predictions"] == [["7"] * 2]
 
 
+def test_a_graded_answer_that_was_cut_off_is_incorrect(capsys, tmp_path):
+    ends = [("4", "length"), ("4", "length"), ("5", "stop")]
+    rows = [{"id": 1, "answer": x, "correct": x == "4", "finish_reason": end} for x, end in ends]
+    write_json_lines(tmp_path / "a.jsonl", rows)
+    command = [
+        "cons_at_k",
+        tmp_path / "a.jsonl",
+        "--predictions",
+        "answer",
+        "--outcomes",
+        "correct",
+    ]
+    command += ["--include", "vote@k", "--k", "3", "--json"]
+    for flags, vote in ((), 1.0), (("--unfinished", "incorrect"), 0.0):
+        assert json.loads(output_of(capsys, *command, *flags)) == {"vote@3": vote}
+
+
 # --- 6. Outcomes --------------------------------------------------------------------------
 
 

@@ -347,21 +347,22 @@ def _read_outcomes_and_answers(reading: Reading) -> None:
 def _leave_out_missing(reading: Reading) -> None:
     """Replace samples that failed or lack a verdict by None, and those cut off by wrong ones."""
     samples = reading.samples
+    graded = samples.keys() & {"samples", "verdicts", "written"}
     # A column such as status may say so also if it has the groups.
     if failed := failed_rows(reading.table, reading.used_by_samples):
-        for role in samples.keys() & {"samples", "verdicts", "written"}:
+        for role in graded:
             pairs = zip(reading.row_of, samples[role], strict=True)
             samples[role] = [None if row in failed else x for row, x in pairs]
-    result = samples["samples"]
     if "verdicts" in samples:
-        pairs = zip(samples["verdicts"], result, strict=True)
-        result = [None if verdict is None else x for verdict, x in pairs]
+        pairs = zip(samples["verdicts"], samples["samples"], strict=True)
+        samples["samples"] = [None if verdict is None else x for verdict, x in pairs]
     if "finish" in samples:
+        is_cut_off = [word(reason) in usual.CUT_OFF for reason in samples["finish"]]
         # Without `written`, samples are outcomes. With it they are answers, and "" is a wrong one.
-        wrong = "" if "written" in samples else False
-        pairs = zip(samples["finish"], result, strict=True)
-        result = [wrong if word(reason) in usual.CUT_OFF else x for reason, x in pairs]
-    samples["samples"] = result
+        wrong = {"samples": "" if "written" in samples else False, "verdicts": False, "written": ""}
+        for role in graded:
+            pairs = zip(is_cut_off, samples[role], strict=True)
+            samples[role] = [wrong[role] if is_wrong else x for is_wrong, x in pairs]
 
 
 def _outcomes(reading: Reading, cells: Sequence[Any], name: str) -> list[Any]:
