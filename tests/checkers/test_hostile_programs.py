@@ -140,7 +140,7 @@ DISTURBING = {
     ),
     "memory of several processes": (
         "import os, threading, time\ndef start():\n    for i in range(4):\n"
-        "        if os.fork() == 0:\n            x = bytearray(150 << 20)\n"
+        "        if os.fork() == 0:\n            x = bytearray(80 << 20)\n"
         "            time.sleep(1)\n            os._exit(0)\n    for i in range(4): os.wait()\n"
         "thread = threading.Thread(target=start)\nthread.start()\nthread.join()\n" + RIGHT,
         "memory",
