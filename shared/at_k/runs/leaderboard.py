@@ -234,8 +234,9 @@ def letters(different: np.ndarray) -> list[str]:
 def _clique_cover(alike: np.ndarray) -> list[list[int]]:
     """Return groups of indices of runs: two runs share a group if and only if they are alike.
 
-    A run with a pair that is in no group yet starts a group. As long as some run is alike to all
-    runs of the group, the one with most such pairs joins it.
+    The groups are found greedily and may not be the fewest. A run with a pair that is in no group
+    yet starts a group. Of the runs that are alike to all runs of the group, the one that adds most
+    such pairs joins it, until none is left.
     """
     runs = len(alike)
     alike = alike & ~np.eye(runs, dtype=bool)
@@ -246,6 +247,7 @@ def _clique_cover(alike: np.ndarray) -> list[list[int]]:
         while uncovered[run].any():
             group, candidates, gain = [run], alike[run].copy(), uncovered[run].astype(int)
             while candidates.any():
+                # `gain` is how many pairs that are in no group yet a run has with the group.
                 best = int(np.argmax(np.where(candidates, gain, -1)))
                 group.append(best)
                 candidates &= alike[best]
