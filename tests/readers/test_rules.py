@@ -662,15 +662,17 @@ def test_a_correct_answer_of_a_failed_row_is_not_scored(capsys, tmp_path, missin
     scores = at_k.load("gpassk").compute(**run, k=1, include="pass@k")
     assert scores == {"pass@1": pytest.approx(score)}
 
-    graded = [
-        {"id": 1, "answer": x, "correct": x == "4", "status": status} for x, status in answers
-    ]
-    write_json_lines(tmp_path / "graded.jsonl", graded)
-    command = ["cons_at_k", tmp_path / "graded.jsonl", "--include", "vote@k", "--k", "3", "--json"]
-    command += ["--predictions", "answer", "--outcomes", "correct"]
-    assert "1 of 4 answers are missing" in error_of(capsys, *command)
-    output = output_of(capsys, *command, "--missing", missing)
-    assert json.loads(output) == {"vote@3": pytest.approx(vote)}
+    for answer, status in ("4", "crashed"), (None, "ok"):  # or an answer that is missing itself
+        graded = [
+            {"id": 1, "answer": x, "correct": x == "4", "status": state} for x, state in answers
+        ]
+        graded[1] |= {"answer": answer, "status": status}
+        write_json_lines(tmp_path / "graded.jsonl", graded)
+        command = ["cons_at_k", tmp_path / "graded.jsonl", "--include", "vote@k", "--k", "3"]
+        command += ["--predictions", "answer", "--outcomes", "correct", "--json"]
+        assert "1 of 4 answers are missing" in error_of(capsys, *command)
+        output = output_of(capsys, *command, "--missing", missing)
+        assert json.loads(output) == {"vote@3": pytest.approx(vote)}
 
 
 @pytest.mark.parametrize(

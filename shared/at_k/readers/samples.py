@@ -345,22 +345,25 @@ def _read_outcomes_and_answers(reading: Reading) -> None:
 
 
 def _leave_out_missing(reading: Reading) -> None:
-    """Replace samples that failed or lack a verdict by None, and those cut off by wrong ones."""
+    """Replace samples that failed, or are missing, by None, and those cut off by wrong ones.
+
+    A graded answer is missing if it has no verdict, and the verdict on a missing answer is None.
+    """
     samples = reading.samples
-    graded = samples.keys() & {"samples", "verdicts", "written"}
     # A column such as status may say so also if it has the groups.
     if failed := failed_rows(reading.table, reading.used_by_samples):
-        for role in graded:
+        for role in samples.keys() & {"samples", "written"}:
             pairs = zip(reading.row_of, samples[role], strict=True)
             samples[role] = [None if row in failed else x for row, x in pairs]
     if "verdicts" in samples:
-        pairs = zip(samples["verdicts"], samples["samples"], strict=True)
-        samples["samples"] = [None if verdict is None else x for verdict, x in pairs]
+        graded = [*zip(samples["samples"], samples["verdicts"], strict=True)]
+        samples["samples"] = [None if verdict is None else x for x, verdict in graded]
+        samples["verdicts"] = [None if x is None else verdict for x, verdict in graded]
     if "finish" in samples:
         is_cut_off = [word(reason) in usual.CUT_OFF for reason in samples["finish"]]
         # Without `written`, samples are outcomes. With it they are answers, and "" is a wrong one.
-        wrong = {"samples": "" if "written" in samples else False, "verdicts": False, "written": ""}
-        for role in graded:
+        wrong = {"samples": "" if "written" in samples else False, "verdicts": False}
+        for role in samples.keys() & wrong.keys():
             pairs = zip(is_cut_off, samples[role], strict=True)
             samples[role] = [wrong[role] if is_wrong else x for is_wrong, x in pairs]
 
