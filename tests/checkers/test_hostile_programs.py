@@ -252,7 +252,11 @@ def test_a_forged_success_fails(name):
 @pytest.mark.parametrize("name", DISTURBING)
 def test_a_disturbing_program_has_its_status_and_harms_no_other(name):
     expected = DISTURBING[name][1]
-    record, after = records(tuple(DISTURBING))[name]
+    endless = tuple(each for each in DISTURBING if DISTURBING[each][1] == "timeout")
+    others = tuple(each for each in DISTURBING if each not in endless)
+    # A busy machine takes longer to fill memory: only endless programs have little CPU time.
+    of_name = records(endless) if name in endless else records(others, timeout=3)
+    record, after = of_name[name]
     assert record["status"] in ((expected,) if isinstance(expected, str) else expected), record
     assert after["status"] == "passed", after
 
