@@ -103,12 +103,13 @@ def _flags_of_way(way: Way) -> str:
     """
     typed = []
     for parameter, value in way.arguments.items():
+        flag = as_flag(parameter)
         if isinstance(value, dict):
-            entries = (shlex.quote(f"{name}={entry}") for name, entry in value.items())
-            typed += [f"{as_flag(parameter)} {entry}" for entry in entries]
+            typed += [f"{flag} {shlex.quote(f'{name}={entry}')}" for name, entry in value.items()]
         else:
-            names = value if isinstance(value, tuple) else [] if value is None else [value]
-            typed.append(" ".join([as_flag(parameter), *(shlex.quote(str(x)) for x in names)]))
+            typed.append(flag)
+            values = () if value is None else value if isinstance(value, tuple) else (value,)
+            typed += [shlex.quote(str(entry)) for entry in values]
     return " ".join(typed) + (f" ({way.meaning})" if way.meaning else "")
 
 
@@ -139,7 +140,7 @@ def _print_message(flags: Mapping[str, argparse.Action], message: str) -> None:
     """Print a message to standard error; parameters that it names become flags if in `flags`."""
 
     def parameter_as_flag(parameter: re.Match[str]) -> str:
-        """Return the flag of the parameter that was matched, or the text itself if it has none."""
+        """Return the flag of the parameter that was matched, or the same text if it has none."""
         action = flags.get(as_flag(parameter["subject"] or parameter["name"]))
         if action is None or action.metavar == "COLUMN":
             return parameter[0]  # The message is about the values of a column, not its name.
@@ -260,7 +261,11 @@ def _summary(name: str) -> str:
 def _register(remove: bool) -> None:
     """Register the metrics with `evaluate.load`, or unregister them, and print their names."""
     names = ", ".join(f'"{name}"' for name in (unregister if remove else register)())
-    finds, unless = "no longer finds" if remove else "now finds", ""
-    if not remove:
-        unless = ", unless the Hub has a metric of the same name"
-    print_output(textwrap.fill(f"evaluate.load {finds} {names} in the cache of this user{unless}."))
+    if remove:
+        text = f"evaluate.load no longer finds {names} in the cache of this user."
+    else:
+        text = (
+            f"evaluate.load now finds {names} in the cache of this user, unless the Hub has a "
+            f"metric of the same name."
+        )
+    print_output(textwrap.fill(text))

@@ -63,19 +63,18 @@ def _compare_files(
     with naming_questions(inputs[0].questions):
         groups = shared_by([(run.name, run.questions) for run in inputs], "groups")
         overall = Compared(runs, options)
-    compared, scope = compare_groups(overall, groups), _scope_of_runs(inputs, overall)
-    read = []
+    by_group, scope = compare_groups(overall, groups), _scope_of_runs(inputs, overall)
+    sentences = []
     for file, run in zip(files, inputs, strict=True):
         name_of_file = "" if run.name == _stem(file) else f"{file}: "
-        read.append(f"{run.name}: {name_of_file}{run.described()}")
+        sentences.append(f"{run.name}: {name_of_file}{run.described()}")
     if are_two:
         differences = {
-            group: differences_of(runs_of_group, p_values, group)
-            for group, runs_of_group in compared.items()
+            group: differences_of(compared, p_values, group) for group, compared in by_group.items()
         }
-        view: View = ComparisonView(differences, names, overall.options, scope, read)
+        view: View = ComparisonView(differences, names, overall.options, scope, sentences)
     else:
-        view = LeaderboardView(leaderboard_of_groups(compared, p_values), scope, read)
+        view = LeaderboardView(leaderboard_of_groups(by_group, p_values), scope, sentences)
     print_output(view.printed(output_format))
     draw(plot, lambda: chart_of_comparison(overall, inputs))
 
@@ -99,7 +98,7 @@ def _checked_arguments(flags: dict[str, Any], files: Sequence[str]) -> FileArgum
 def _scope_of_runs(inputs: Sequence[RunInput], compared: Compared) -> Scope:
     """Return the `Scope` of compared runs, which the sentences of the output state."""
     missing = [f"{run.name}: {run.questions.missing}" for run in inputs if run.questions.missing]
-    correction = enumerated([*{correction_in_words(x): None for x in compared.checkers.values()}])
+    correction = enumerated([*dict.fromkeys(map(correction_in_words, compared.checkers.values()))])
     if compared.falling:
         correction += (
             f" (the corrected pass@k of {enumerated(compared.falling)} falls with k, which no "
@@ -122,11 +121,10 @@ def _names_of_files(files: Sequence[str], arguments: FileArguments) -> list[str]
     They are those of files without suffixes, or of folders, or "run 1" and so on. Two runs in one
     file are named by their conditions --where and --where-b, such as "T=0.2".
     """
-    where = [arguments.reading.get("where", ()), arguments.second.get("where") or ()]
-    if len({*files}) == 1 and list(map(len, where)) == [1, 1]:
-        return [f"{column}={value}" for own in where for column, value in own]
-    paths = list(map(Path, files))
-    for names in (list(map(_stem, files)), [path.parent.name for path in paths]):
+    where, where_b = arguments.reading.get("where", ()), arguments.second.get("where") or ()
+    if len({*files}) == len(where) == len(where_b) == 1:
+        return [f"{column}={value}" for column, value in (*where, *where_b)]
+    for names in ([*map(_stem, files)], [Path(file).parent.name for file in files]):
         if len({*names} - {""}) == len(files):
             return names
     return [f"run {number}" for number in range(1, len(files) + 1)]

@@ -27,7 +27,7 @@ from .formats import (
 
 _MOST_PAIRS_SHOWN = 15  # the largest number of pairs that a table of differences shows
 
-# Headings by the names of columns.
+# The heading of each column with limits.
 _LIMITS = {"lo": "lo", "hi": "hi"}
 _BAND = {"band_lo": "band lo", "band_hi": "band hi"}
 
@@ -44,7 +44,11 @@ _TEXTS: Texts = {
 
 @dataclass(frozen=True)
 class ComparisonView(View):
-    """Format the differences between two runs at each k, by group. All questions are None."""
+    """Format the differences between two runs.
+
+    `differences` has one for each k, by group; the group None has all questions. `names` are those
+    of the runs a and b.
+    """
 
     differences: Mapping[str | None, Sequence[Difference]]
     names: Sequence[str]
@@ -59,8 +63,13 @@ class ComparisonView(View):
         return len(self.differences[None]) > 1
 
     @property
+    def _all_differences(self) -> list[Difference]:
+        """The differences of all groups."""
+        return [*itertools.chain(*self.differences.values())]
+
+    @property
     def _limits(self) -> Limits:
-        """What sentences and headings say about the limits."""
+        """The words about the limits for sentences and headings."""
         options = self.options
         return Limits(options.confidence, str(options.interval), self.scope.row, options.anytime)
 
@@ -70,7 +79,7 @@ class ComparisonView(View):
 
     def data(self) -> dict[str, Any]:
         """Return the dict that `compare` returns."""
-        return differences_as_dict(itertools.chain(*self.differences.values()))
+        return differences_as_dict(self._all_differences)
 
     def tables(self) -> list[Cells]:
         """Return a table for all questions and one for each group, with a row for each k."""
@@ -79,42 +88,42 @@ class ComparisonView(View):
         columns = {"a": a, "b": b, "difference": "diff", **_LIMITS}
         columns |= {**(_BAND if self._has_band else {}), "p": "p"}
         tables = []
-        for group, own in self.differences.items():
-            headings = {"key": self._heading(group)} | columns
-            tables.append(make_table(headings, map(_difference_row, own), _WITH_SIGN, _TEXTS))
+        for group, differences in self.differences.items():
+            headings, rows = {"key": self._heading(group)} | columns, map(_row_of, differences)
+            tables.append(make_table(headings, rows, _WITH_SIGN, _TEXTS))
         return tables
 
     def paper_tables(self) -> list[Cells]:
         """Return [a table with a row for each k of all questions and of each group]."""
-        points = self._paper_rows()
-        scale, (a, b) = _scale_of_two(points), self.names
+        differences, (a, b) = self._paper_rows(), self.names
+        scale, band = _scale_of_two(differences), f"{self._limits.percent} band"
         columns = {"key": scale.heading, "a": a, "b": b}
         columns["difference"] = f"Difference ({self._limits.heading})"
-        columns |= {"band": f"{self._limits.percent} band"} if self._has_band else {}
-        rows = [self._paper_row(x, scale) for x in points]
-        return [make_table(columns | {"p": "p"}, rows)]
-
-    def _paper_row(self, x: Difference, scale: Scale) -> dict[str, str]:
-        """Return the cells of a difference in `paper_tables` by the names of the columns."""
-        row = {
-            "key": ", ".join(filter(None, [x.key, self._heading(x.group)])),
-            "a": scale.number(x.a),
-            "b": scale.number(x.b),
-            "difference": f"{scale.number(x.score, sign=True)} {scale.limits(*x.interval)}",
-            "band": scale.limits(*x.band),
-        }
-        return row if x.p is None else row | {"p": p_value(x.p)}
+        columns |= {"band": band, "p": "p"} if self._has_band else {"p": "p"}
+        return [make_table(columns, [self._paper_row(x, scale) for x in differences])]
 
     def _paper_rows(self) -> list[Difference]:
-        """Return the differences in the rows of `paper_tables`."""
-        return [*itertools.chain(*self.differences.values())]
+        """Return the differences that `paper_tables` shows. Pages add those of other scores."""
+        return self._all_differences
+
+    def _paper_row(self, difference: Difference, scale: Scale) -> dict[str, str]:
+        """Return the texts of a difference in `paper_tables` by the names of the columns."""
+        texts = filter(None, [difference.key, self._heading(difference.group)])
+        shown = scale.number(difference.score, sign=True)
+        row = {
+            "key": ", ".join(texts),
+            "a": scale.number(difference.a),
+            "b": scale.number(difference.b),
+            "difference": f"{shown} {scale.limits(*difference.interval)}",
+            "band": scale.limits(*difference.band),
+        }
+        return row if difference.p is None else row | {"p": p_value(difference.p)}
 
     def records(self) -> Cells:
         """Return a row for each group and k; the group of all questions is ""."""
         columns = {"group": "group", "key": "key", "a": self.names[0], "b": self.names[1]}
         columns |= {"difference": "difference", **_LIMITS, **_BAND, "p": "p"}
-        points = itertools.chain(*self.differences.values())
-        return make_table(columns, map(_difference_row, points))
+        return make_table(columns, map(_row_of, self._all_differences))
 
     def notes(self, for_paper: bool = False) -> list[str]:
         """Return one paragraph in a list: what the columns are, and which run is higher."""
@@ -139,20 +148,18 @@ class ComparisonView(View):
 
     def sentence(self, key: str | None = None) -> str:
         """Return a sentence on the difference at `key`, or else the first, and on the band."""
-        differences = self.differences[None]
+        differences, (name_a, name_b) = self.differences[None], self.names
         scale = _scale_of_two(differences)
-        point = next((point for point in differences if point.key == key), differences[0])
-        a, b, (lo, hi) = (self.names[0], point.a), (self.names[1], point.b), point.interval
-        if point.score >= 0:  # The difference is b - a.
-            higher, lower = b, a
-        else:
-            higher, lower, lo, hi = a, b, -hi, -lo
+        shown = next((x for x in differences if x.key == key), differences[0])
+        score_a, score_b = (scale.with_unit(score) for score in (shown.a, shown.b))
+        scores, (lo, hi) = f"{score_b} for {name_b} and {score_a} for {name_a}", shown.interval
+        if shown.score < 0:  # The difference is b - a. The higher score is stated first.
+            scores, lo, hi = f"{score_a} for {name_a} and {score_b} for {name_b}", -hi, -lo
         unit = " percentage points" if scale.percent else ""
         limits = self._limits.described(_with_visible_signs(scale, (lo, hi)), (lo, hi))
         sentence = (
-            f"On {self.scope.in_words()}, {point.key} is {scale.with_unit(higher[1])} for "
-            f"{higher[0]} and {scale.with_unit(lower[1])} for {lower[0]}, a difference of "
-            f"{scale.number(abs(point.score))}{unit} ({limits})."
+            f"On {self.scope.in_words()}, {shown.key} is {scores}, a difference of "
+            f"{scale.number(abs(shown.score))}{unit} ({limits})."
         )
         if not self._has_band:
             return sentence
@@ -162,11 +169,11 @@ class ComparisonView(View):
         )
 
 
-def _difference_row(x: Difference) -> dict[str, Any]:
+def _row_of(x: Difference) -> dict[str, Any]:
     """Return the values of a difference by the names of the columns."""
-    row = {"group": x.group, "key": x.key, "a": x.a, "b": x.b, "difference": x.score}
-    row |= dict(zip((*_LIMITS, *_BAND), (*x.interval, *x.band), strict=True))
-    return row if x.p is None else row | {"p": x.p}
+    row = {"group": x.group, "key": x.key, "a": x.a, "b": x.b, "difference": x.score, "p": x.p}
+    limits = zip((*_LIMITS, *_BAND), (*x.interval, *x.band), strict=True)
+    return {name: value for name, value in (row | dict(limits)).items() if value is not None}
 
 
 def _with_visible_signs(scale: Scale, limits: tuple[float, float]) -> Scale:
@@ -178,8 +185,8 @@ def _with_visible_signs(scale: Scale, limits: tuple[float, float]) -> Scale:
 
 def _scale_of_two(differences: Sequence[Difference]) -> Scale:
     """Return the scale for the scores of two runs at all k."""
-    scores = [score for point in differences for score in (point.a, point.b)]
-    return Scale.of([point.metric for point in differences], scores)
+    scores = [score for x in differences for score in (x.a, x.b)]
+    return Scale.of([x.metric for x in differences], scores)
 
 
 # --- More runs ----------------------------------------------------------------------------
@@ -187,7 +194,7 @@ def _scale_of_two(differences: Sequence[Difference]) -> Scale:
 
 @dataclass
 class LeaderboardView(View):
-    """The output for a leaderboard; `board` is the dict that `at_k.leaderboard` returns."""
+    """Format a leaderboard; `board` is the dict that `at_k.leaderboard` returns."""
 
     board: Mapping[str, Any]
     scope: Scope
@@ -218,18 +225,21 @@ class LeaderboardView(View):
         """Return the tables of runs and of differences, for all questions and for each group."""
         tables = []
         for group, board in self._boards.items():
-            title = group_heading(group, len(self._boards) > 1, self.scope.averaging)
-            for key in self._keys:
-                table = [[title, key, "lo", "hi", "rank", "rank interval", "letters"]]
-                for row in self._rows(group, key):
-                    numbers = [f"{row[x]:.4f}" for x in ("score", "lo", "hi")]
-                    ranks = dict.fromkeys(f"{row[x]}" for x in ("rank_lo", "rank_hi"))
-                    texts = [f"{row['rank']}", " to ".join(ranks), row["letters"]]
-                    table.append([row["run"], *numbers, *texts])
-                tables.append(table)
+            tables += [self._table_of_runs(group, key) for key in self._keys]
             if self._shows_pairs:
                 tables.append(self._table_of_pairs(board))
         return tables
+
+    def _table_of_runs(self, group: str | None, key: str) -> Cells:
+        """Return the table of the scores with this key in the leaderboard of a group."""
+        title = group_heading(group, len(self._boards) > 1, self.scope.averaging)
+        table = [[title, key, "lo", "hi", "rank", "rank interval", "letters"]]
+        for row in self._rows(group, key):
+            numbers = [f"{row[name]:.4f}" for name in ("score", "lo", "hi")]
+            least, most = row["rank_lo"], row["rank_hi"]
+            ranks = f"{least}" if least == most else f"{least} to {most}"
+            table.append([row["run"], *numbers, f"{row['rank']}", ranks, row["letters"]])
+        return table
 
     def _table_of_pairs(self, board: Mapping[str, Any]) -> Cells:
         """Return the table of the differences in a leaderboard."""
@@ -256,13 +266,13 @@ class LeaderboardView(View):
                 rank = f"{row['rank']} ({row['rank_lo']}, {row['rank_hi']})"
                 table.append([row["run"], self._score(row), row["letters"], rank])
             return table
-        by_group = [{row["run"]: row for row in self._rows(x, key)} for x in self._boards]
+        by_group = [{row["run"]: row for row in self._rows(group, key)} for group in self._boards]
         names = [row["run"] for row in rows]
         cells = [
-            [[f"{self._score(own[name])} {own[name]['letters']}"] for own in by_group]
+            [[f"{self._score(by_run[name])} {by_run[name]['letters']}"] for by_run in by_group]
             for name in names
         ]
-        groups = [group_heading(x, True, self.scope.averaging) for x in self._boards]
+        groups = [group_heading(group, True, self.scope.averaging) for group in self._boards]
         return crossed(heading, names, groups, cells)
 
     def _score(self, row: Mapping[str, Any]) -> str:
@@ -308,8 +318,8 @@ class LeaderboardView(View):
 
     def sentence(self) -> str:
         """Return a sentence that compares the best run at the first k with all others."""
-        key, limits = self._keys[0], self._limits
-        best, *others = rows = self._rows(None, key)
+        key, limits, rows = self._keys[0], self._limits, self._rows(None, self._keys[0])
+        best = rows[0]
         equal = [row["run"] for row in rows if math.isclose(row["score"], best["score"])]
         interval, verb = limits.described(self._scale, (best["lo"], best["hi"])), "has"
         if len(equal) > 1:
@@ -318,18 +328,15 @@ class LeaderboardView(View):
             f"Of {len(rows)} runs on {self.scope.in_words()}, {enumerated(equal)} {verb} the "
             f"highest {key}, {self._scale.with_unit(best['score'])} ({interval}). By simultaneous "
             f"{limits.percent} confidence intervals of all pairwise differences, the {key} of "
-            f"{best['run']} {self._conclusion(best, others)}."
+            f"{best['run']} {self._conclusion(best['run'], key)}."
         )
 
-    def _conclusion(self, best: Mapping[str, Any], others: Sequence[Mapping[str, Any]]) -> str:
-        """Return a clause on which of the other runs the best one certainly exceeds."""
-        lows = {(x["a"], x["b"], x["key"]): x["band_lo"] for x in self.board["pairs"]}
-        lower: dict[bool, list[str]] = {True: [], False: []}
-        for row in others:
-            lower[lows[best["run"], row["run"], best["key"]] > 0].append(row["run"])
-        clauses = []
-        if lower[True]:
-            clauses.append(f"is higher than that of {enumerated(lower[True])}")
-        if lower[False]:
-            clauses.append(f"cannot be told apart from that of {enumerated(lower[False])}")
+    def _conclusion(self, best: str, key: str) -> str:
+        """Return a clause on which runs the run `best`, with the highest score, surely exceeds."""
+        pairs = [pair for pair in self.board["pairs"] if (pair["a"], pair["key"]) == (best, key)]
+        lower = [pair["b"] for pair in pairs if pair["band_lo"] > 0]
+        others = [pair["b"] for pair in pairs if pair["band_lo"] <= 0]
+        clauses = [f"is higher than that of {enumerated(lower)}"] if lower else []
+        if others:
+            clauses.append(f"cannot be told apart from that of {enumerated(others)}")
         return " and ".join(clauses)

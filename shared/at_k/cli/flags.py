@@ -20,7 +20,7 @@ from ..core.signatures import parameters_of
 from ..readers.missing import CHOICES
 from ..readers.names import COLUMN_NAMES, PER_QUESTION, PER_SAMPLE
 from ..readers.run import read
-from .formats import FORMATS_OF_OUTPUT
+from .formats import FORMATS_OF_OUTPUT, as_flag
 from .plot import PLOT_HELP
 
 _FILE_HELP = (
@@ -69,7 +69,6 @@ def condition(text: str) -> tuple[str, str]:
 
 _READ_HELPS = parameter_helps(inspect.getdoc(read) or "")
 
-# The help texts of flags that name columns. `add_flags` adds those of PER_QUESTION and PER_SAMPLE.
 _COLUMN_HELPS = {
     **{role: _READ_HELPS[role] for role in ("predictions", "outcomes", "questions")},
     "references": "references to check the samples against, or a file with them by question.",
@@ -79,13 +78,14 @@ _COLUMN_HELPS = {
     "columns that are named by their outcomes, such as 0, 0.5 and 1. In a file with a sample in "
     "each row: one column, how often this sample occurred.",
     "finish": "why a response ended, for --unfinished. Usual names: finish_reason, stop_reason.",
-}
-_HELPS_OF_COLUMNS = {
     "labels": "what a person says of a sample: 1 if it is correct, 0 if not, and empty where there "
     "is no label. The rates of the checker are estimated from the labels, of each run from its "
     "own, and the scores are corrected.",
 }
-"""The help texts of columns that differ from those of the parameter in Python."""
+"""The help texts of flags that name columns. The others have those of the Python function."""
+
+_FILE_COLUMNS = [role for role in _COLUMN_HELPS if role not in PER_SAMPLE]
+"""The roles of columns that every subcommand reads. Others depend on its parameters."""
 
 _ROW_FLAGS: dict[str, dict[str, Any]] = {
     "where": {
@@ -116,15 +116,14 @@ _ROW_FLAGS: dict[str, dict[str, Any]] = {
 }
 """Options of `add_argument` for parameters of `read`. The default of "help" is in `read` itself."""
 
-_READING = (*_COLUMN_HELPS, *_ROW_FLAGS, *PER_QUESTION, *PER_SAMPLE)
+_READING = (*_FILE_COLUMNS, *_ROW_FLAGS, *PER_QUESTION, *PER_SAMPLE)
 """The parameters of `read_run` that are flags."""
 
 ROLES_OF_SECOND = ("predictions", "outcomes", "references", "questions", "where")
 """The arguments of `read_run` that may differ for a second file: its columns, and its rows."""
 
-# These parameters get no flag from a signature: the first two are read from columns, an executor is
-# an object, and by_order is in _ROW_FLAGS.
 _WITHOUT_FLAG = ("predictions", "references", "executor", "by_order")
+"""Parameters without a flag: an executor is an object, and the others are flags of reading."""
 
 _SCALARS = (int, float, str)
 
@@ -161,48 +160,43 @@ def add_flags(
         "A name such as response.choices leads to the fields of nested objects.",
     )
     rows = command.add_argument_group("rows of the file, and their outcomes")
-    flags = command.add_argument_group("parameters")
-    column_helps, added = dict(_COLUMN_HELPS), []
+    others = command.add_argument_group("parameters")
+    for role in _FILE_COLUMNS:
+        columns.add_argument(as_flag(role), **_column_options(role, _COLUMN_HELPS[role]))
     for parameter in parameters:
         name, text = parameter.name, helps.get(parameter.name, "")
         if name in (*PER_QUESTION, *PER_SAMPLE):
-            column_helps[name] = _HELPS_OF_COLUMNS.get(name, text)
+            text = _COLUMN_HELPS.get(name, text)
+            columns.add_argument(as_flag(name), **_column_options(name, text))
         elif name not in _WITHOUT_FLAG:
             options = _argparse_options(parameter, text) | {"default": argparse.SUPPRESS}
-            added.append((flags, name, options))
+            others.add_argument(as_flag(name), **options)
             if name == "include":
                 # Some commands called this flag --metric. The help does not show that name.
-                hidden = {"dest": "include", "help": argparse.SUPPRESS}
-                added.append((flags, "metric", options | hidden))
-    added += [(columns, role, _column_options(role, text)) for role, text in column_helps.items()]
-    added += [(rows, x, {"help": _READ_HELPS.get(x)} | y) for x, y in _ROW_FLAGS.items()]
-    for group, name, options in added:
-        group.add_argument(f"--{name.replace('_', '-')}", **options)
-    _add_output_flags(command, formats)
-    if has_charts:
-        command.add_argument("--plot", metavar="FILE", help=PLOT_HELP)
-
-
-def _add_output_flags(command: argparse.ArgumentParser, formats: Sequence[str]) -> None:
-    """Add --format and --json to a parser."""
+                options |= {"dest": "include", "help": argparse.SUPPRESS}
+                others.add_argument("--metric", **options)
+    for name, options in _ROW_FLAGS.items():
+        rows.add_argument(as_flag(name), **{"help": _READ_HELPS.get(name)} | options)
     output: dict[str, Any] = {"dest": "output_format", "default": "table"}
     text = "output format. json prints what the Python function returns. Default: table."
     command.add_argument("--format", choices=formats, help=text, **output)
     text = "the same as --format json."
     command.add_argument("--json", action="store_const", const="json", help=text, **output)
+    if has_charts:
+        command.add_argument("--plot", metavar="FILE", help=PLOT_HELP)
 
 
 def _column_options(role: str, text: str) -> dict[str, Any]:
-    """Return the options of `add_argument` for a role: its help has the usual names of columns."""
+    """Return the options of `add_argument` for a column, whose help begins with `text`."""
     # Names such as problem_idx are left out, because they are variants of names such as problem.
-    names = COLUMN_NAMES.get(role) or ()
-    listed = ", ".join(x for x in names if not re.search("_(idx|index|number|num|no)$", x))
+    variant = "_(idx|index|number|num|no)$"
+    names = [name for name in COLUMN_NAMES.get(role) or () if not re.search(variant, name)]
     if role == "questions":
-        listed += ", problem_idx and the like"
-    only = ' with --interval "questions"' if role == "clusters" else ""
-    options = {"metavar": "COLUMN", "help": f"{text} Usual names{only}: {listed}."}
-    if not names:
-        options["help"] = text
+        names.append("problem_idx and the like")
+    if names:
+        condition = ' with --interval "questions"' if role == "clusters" else ""
+        text = f"{text} Usual names{condition}: {', '.join(names)}."
+    options: dict[str, Any] = {"metavar": "COLUMN", "help": text}
     if role in ("predictions", "outcomes", "questions", "counts"):
         return options | {"nargs": "+", "action": "extend"}
     return options | {"action": _Once}
@@ -212,31 +206,37 @@ def add_second_flags(command: argparse.ArgumentParser, file: str) -> None:
     """Add flags such as --where-b for a second file, which the help calls `file`."""
     group = command.add_argument_group(f"columns and rows of {file}, if they differ")
     for role in ROLES_OF_SECOND:
-        options, meaning = _column_options(role, ""), "'' for none"
+        options = _column_options(role, "") | {"help": f"as --{role}; '' for none."}
         if role == "where":
-            # No default: None says that the flag is not given, so that the first file's rows apply.
-            options = {k: x for k, x in _ROW_FLAGS[role].items() if k != "default"}
-            options["type"], meaning = lambda x: condition(x) if x else None, "'' for all rows"
-        group.add_argument(f"--{role}-b", **options | {"help": f"as --{role}; {meaning}."})
+            # Without a default: if the flag is not given, the rows are chosen as in the first file.
+            options = {key: value for key, value in _ROW_FLAGS[role].items() if key != "default"}
+            options["type"] = lambda text: condition(text) if text else None
+            options["help"] = "as --where; '' for all rows."
+        group.add_argument(f"--{role}-b", **options)
 
 
 def parameters_and_helps(
     function: Callable[..., Any], leave_out: Collection[str]
 ) -> tuple[dict[str, inspect.Parameter], dict[str, str]]:
-    """Return dicts of parameters, except `leave_out`, and of help texts. --include sets metric."""
+    """Return the parameters of a function and their help texts, both by the name of the flag.
+
+    `leave_out` has the names of parameters without a flag. The flag of `metric` is --include.
+    """
     helps = parameter_helps(inspect.getdoc(function) or "")
     parameters = parameters_of(function)
     parameters["metric"] = parameters["metric"].replace(name="include")
-    kept = {name: x for name, x in parameters.items() if name not in leave_out}
+    kept = {name: value for name, value in parameters.items() if name not in leave_out}
     return kept, helps | {"include": helps["metric"]}
 
 
 def split_arguments(flags: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Split flags into arguments of `read_run`, with the checker as "checker", and all others."""
-    parameters = dict(flags)
-    reading = {name: parameters.pop(name) for name in _READING if name in flags}
-    reading["checker"] = parameters.get("check_correct_fn")
-    return reading, parameters
+    """Split the values of flags into arguments of `read_run` and all others.
+
+    The checker is in both: as "checker" and as "check_correct_fn".
+    """
+    reading = {name: value for name, value in flags.items() if name in _READING}
+    others = {name: value for name, value in flags.items() if name not in _READING}
+    return reading | {"checker": flags.get("check_correct_fn")}, others
 
 
 def _argparse_options(parameter: inspect.Parameter, text: str) -> dict[str, Any]:
@@ -253,29 +253,28 @@ def _argparse_options(parameter: inspect.Parameter, text: str) -> dict[str, Any]
 def _value_options(annotation: Any, has_default: bool) -> dict[str, Any]:
     """Return the options of `add_argument` for values of a type, such as list[int] | None.
 
-    A list of scalars takes one or more values, and a tuple as many as it has. If the default is not
-    None, the text "none" stands for None. Values of other types are written as JSON.
+    A list of scalars takes one or more values, and a tuple as many as it has. With a default other
+    than None (`has_default`), the text "none" stands for None. Other values are written as JSON.
     """
     is_union = isinstance(annotation, types.UnionType)
     kinds = typing.get_args(annotation) if is_union else (annotation,)
-    options: dict[str, Any] = {}
-    # For list[int], the key is list and the value (int,).
-    entry_types: dict[Any, tuple[Any, ...]]
-    entry_types = dict(zip(map(typing.get_origin, kinds), map(typing.get_args, kinds), strict=True))
-    if Callable in entry_types:
+    # {list: (int,)} for list[int]. The keys of other kinds are None.
+    entries: dict[Any, tuple[Any, ...]] = {typing.get_origin(x): typing.get_args(x) for x in kinds}
+    if Callable in entries:
         return {"type": _checker_of_text, "metavar": "NAME|MODULE:FUNCTION"}
-    entries, numbers = entry_types.get(list, (None,)), entry_types.get(tuple, (...,))
-    if entries[0] in _SCALARS:
-        kinds, options = entries, {"nargs": "+", "action": "extend"}
-    elif numbers[-1] is not ...:
-        kinds, options = numbers, {"nargs": len(numbers)}
+    number_of_values: dict[str, Any] = {}
+    if list in entries and entries[list][0] in _SCALARS:
+        kinds, number_of_values = entries[list], {"nargs": "+", "action": "extend"}
+    elif tuple in entries and entries[tuple][-1] is not ...:
+        kinds, number_of_values = entries[tuple], {"nargs": len(entries[tuple])}
     scalars = [kind for kind in _SCALARS if kind in kinds]
     if not scalars:
         return {"type": _json_of_text, "metavar": "JSON"}
-    is_optional = types.NoneType in kinds and has_default
-    metavar = f"{scalars[0].__name__.upper()}{'|none' if is_optional else ''}"
-    value = partial(value_of_text, scalars[0], none=is_optional)
-    return options | {"type": value, "metavar": metavar}
+    accepts_none = types.NoneType in kinds and has_default
+    return number_of_values | {
+        "type": partial(value_of_text, scalars[0], none=accepts_none),
+        "metavar": scalars[0].__name__.upper() + ("|none" if accepts_none else ""),
+    }
 
 
 def _json_of_text(text: str) -> Any:

@@ -24,7 +24,7 @@ Cells = list[list[str]]
 """The cells of a table, by rows. The first row has the headings."""
 
 Texts = Mapping[str, Callable[[Any], str]]
-"""For a column by its key: the function that returns the text of a value."""
+"""For a column by its name: the function that returns the text of a value in it."""
 
 FORMATS_OF_OUTPUT = ("table", "json", "csv", "markdown", "latex")
 
@@ -44,9 +44,10 @@ _LATEX_CHARACTERS = {
 
 
 class View(abc.ABC):
-    """Format the result of a subcommand as one of FORMATS_OF_OUTPUT.
+    """The base class of the output of a subcommand, in all of FORMATS_OF_OUTPUT.
 
-    `label` is the name of the table in LaTeX, and `input` has sentences on what was read.
+    `label` is the name of the table in LaTeX, and `input` has sentences on what was read. `scope`
+    has the facts that captions state, if any.
     """
 
     label = "scores"
@@ -78,14 +79,13 @@ class View(abc.ABC):
         return ""
 
     def printed(self, output_format: str) -> str:
-        """Return the output in a format. JSON and CSV print sentences to standard error."""
+        """Return the output in a format. For JSON and CSV, sentences go to standard error."""
         if output_format == "json":
-            print(printable("\n".join(self.input)), file=sys.stderr)
+            _print_beside_output(self.input)
             return json.dumps(self.data(), indent=2)
         if output_format == "csv":
             text = csv_text(self.records())
-            sentences = [*self.input, *self.notes(), self.sentence()]
-            print(printable("\n".join(filter(None, sentences))), file=sys.stderr)
+            _print_beside_output([*self.input, *self.notes(), self.sentence()])
             return text.rstrip("\n")
         lines = [" ".join(printable(line).split("\n")) for line in self.input]
         if output_format == "latex":
@@ -102,9 +102,16 @@ class View(abc.ABC):
         """Return a comment, the tables with captions, and the sentence in LaTeX."""
         scope = [f"{self.scope.in_words()}."] if self.scope else []
         caption = " ".join([*scope, *self.notes(for_paper=True)])
-        labels = (f"{self.label}{f'-{i}' if i else ''}" for i in itertools.count())
-        tables = [_latex_table(*x, caption) for x in zip(self.paper_tables(), labels, strict=False)]
+        tables = [
+            _latex_table(table, f"{self.label}-{index}" if index else self.label, caption)
+            for index, table in enumerate(self.paper_tables())
+        ]
         return _paragraphs(comment, *tables, _wrapped(_latex_text(self.sentence()), 80))
+
+
+def _print_beside_output(sentences: Iterable[str]) -> None:
+    """Print the sentences that are not empty to standard error, a line each."""
+    print(printable("\n".join(filter(None, sentences))), file=sys.stderr)
 
 
 def _paragraphs(*texts: str) -> str:
@@ -147,19 +154,19 @@ def make_table(
     texts: Mapping[str, Callable[[Any], str]] = {},
     missing: str = "",
 ) -> Cells:
-    """Return a table with a heading for each of `columns`, and a row of cells for each of `rows`.
+    """Return a table of rows, which are dicts by the names of columns; `columns` has the headings.
 
     Columns that all rows lack are left out. `text` returns the text of a value, and `texts` has
     other functions by column. `missing` stands for None, and for a value that its row lacks.
     """
     rows = list(rows)
     known = {name for row in rows for name in row}
-    shown = [(name, texts.get(name, text)) for name in columns if name in known]
-    cells = (
-        [missing if row.get(name) is None else text_of(row[name]) for name, text_of in shown]
-        for row in rows
-    )
-    return [[columns[name] for name, _ in shown], *cells]
+    text_by_column = {name: texts.get(name, text) for name in columns if name in known}
+    table = [[columns[name] for name in text_by_column]]
+    for row in rows:
+        values = ((text_of, row.get(name)) for name, text_of in text_by_column.items())
+        table.append([missing if x is None else text_of(x) for text_of, x in values])
+    return table
 
 
 def crossed(
@@ -169,17 +176,18 @@ def crossed(
     cells: Sequence[Sequence[Sequence[str]]],
     heads: Sequence[str] = ("",),
 ) -> Cells:
-    """Return a table of rows and columns with these names; the longer side has the rows.
+    """Return a table with the names `rows` at its left and `columns` above, or the other way round.
 
-    Each of the `cells`, by row and column, is a list with a text for each of `heads`. The first is
-    below the column's name and heads[0], "algebra (95 % CI)"; others have headings of their own.
+    There are at least as many rows as columns. Each of the `cells`, by row and column, is a list
+    with a text for each of `heads`. The first is below the column's name and heads[0], "algebra (95
+    % CI)"; others have headings of their own.
     """
     if len(rows) < len(columns):
         rows, columns, cells = columns, rows, [*zip(*cells, strict=True)]
     first, *others = heads
-    head = [text for column in columns for text in (f"{column}{first}", *others)]
-    table = [[row, *itertools.chain(*own)] for row, own in zip(rows, cells, strict=True)]
-    return [[corner, *head], *table]
+    headings = [text for column in columns for text in (f"{column}{first}", *others)]
+    table = [[name, *itertools.chain(*texts)] for name, texts in zip(rows, cells, strict=True)]
+    return [[corner, *headings], *table]
 
 
 def aligned(table: Cells) -> str:
@@ -207,7 +215,8 @@ def _spreadsheet_safe(cell: str) -> str:
     which would start a row, are escaped.
     """
     cell = printable(cell)
-    first = next((x for x in cell if x.isprintable() and not x.isspace()), " ")
+    visible = (character for character in cell if character.isprintable())
+    first = "".join(visible).strip()[:1] or " "
     is_like_formula = first in _STARTS_OF_FORMULAS or cell.startswith(("\t", "\n"))
     return f"'{cell}" if is_like_formula and not _NUMBER_IN_CELL.fullmatch(cell) else cell
 

@@ -32,10 +32,10 @@ _REMEDIES_OF_SECOND = (
 
 
 class FileArguments(NamedTuple):
-    """The values of the flags of compare, gate or plan, by what they are for.
+    """The values of the flags of compare, gate or plan, as arguments of different functions.
 
-    `reading` are arguments of `read_run`, and `second` those that differ for the second run.
-    `parameters` are options of the comparison, and `grading` arguments of `grade_sources`.
+    `reading` are those of `read_run`, and `second` those that differ for the second run.
+    `parameters` are the options of the comparison, and `grading` arguments of `grade_sources`.
     """
 
     reading: dict[str, Any]
@@ -45,7 +45,7 @@ class FileArguments(NamedTuple):
 
 
 def file_arguments(flags: dict[str, Any], files: Sequence[str] = ()) -> FileArguments:
-    """Split the values of flags by what they are for, and remove flags in _b from `flags`.
+    """Split the values of flags. Those that end in _b, for a second file, are removed from `flags`.
 
     `files` are the files to compare. Raises ValueError if a run is compared with itself.
     """
@@ -86,12 +86,16 @@ def graded_files(
 ) -> tuple[list[RunInput], list[Run], Any]:
     """Read and grade runs; return the runs as read, the graded runs, and a copy of the options.
 
-    `sources` has the name and the files of each run. The copy is as that of `grade_sources`.
+    `sources` has the name and the files of each run. The copy of the options has the clusters,
+    groups and weights of the runs, as `grade_sources` returns it.
     """
-    # None: look for a column with a usual name. For `named_only`, the user must name the column.
+    # With None, a column with a usual name is read. Those of `named_only` have to be named.
     named_only = {"groups"} if options.interval == "questions" else {"groups", "clusters"}
-    values = arguments.reading.items()
-    reading = {role: x for role, x in values if x is not None or role not in named_only}
+    reading = {
+        role: column
+        for role, column in arguments.reading.items()
+        if column is not None or role not in named_only
+    }
     read: list[tuple[str, ReadRun]] = []
     for name, files in sources:
         questions = _read_files(files, reading, len(read), len(sources))
@@ -116,7 +120,10 @@ def graded_files(
 def _read_files(
     files: Sequence[str], reading: Mapping[str, Any], index: int, number: int
 ) -> ReadRun:
-    """Read the run `index` of `number`. Runs after the first may lack groups, clusters, weights."""
+    """Read the files of run `index` (from 0) of `number` runs, with arguments of `read_run`.
+
+    Runs after the first may lack columns of `_OPTIONAL_LATER`. Errors name the file.
+    """
     try:
         return read_run(files, **reading)
     except SelectionError as error:
@@ -143,6 +150,8 @@ def _error_of_later(
 
 def _way_of_second(way: Way) -> Way:
     """Return a way with the parameters of the second file, such as where_b for where."""
-    names = {role: f"{role}_b" for role in ROLES_OF_SECOND}
-    arguments = {names.get(role, role): value for role, value in way.arguments.items()}
+    arguments = {
+        f"{role}_b" if role in ROLES_OF_SECOND else role: value
+        for role, value in way.arguments.items()
+    }
     return Way(arguments, way.meaning)

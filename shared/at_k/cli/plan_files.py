@@ -22,7 +22,7 @@ from .formats import (
 )
 from .graded_files import file_arguments, graded_files
 
-_FLAG_NAMES = {name: f"number_of_{name}" for name in ("questions", "samples")}
+_FLAG_NAMES = {"questions": "number_of_questions", "samples": "number_of_samples"}
 """The names of flags for parameters whose own names stand for columns of a file."""
 
 # The headings of the columns of a plan by their names.
@@ -162,13 +162,10 @@ def _assumptions_in_words(assumptions: Mapping[str, Any]) -> str:
             text += f", and averaged as in the pilot run, which {effect}"
         if "pilot_clusters" in assumptions:
             clusters = number_of(assumptions["pilot_clusters"], "cluster")
-            text += (
-                f", in {clusters}; more questions are assumed to come in more clusters like these"
-            )
+            text += f", in {clusters}; more questions are assumed to come in more such clusters"
         if assumptions["extrapolated"]:
             text += ", and scores with more samples are extrapolated"
-    text += (
-        f". The correlation of the scores of two runs over questions, "
-        f"{assumptions['correlation']:.2f}, is {assumptions['correlation_is']}"
+    return (
+        f"{text}. The correlation of the scores of two runs over questions, "
+        f"{assumptions['correlation']:.2f}, is {assumptions['correlation_is']}."
     )
-    return f"{text}."

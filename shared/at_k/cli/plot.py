@@ -49,7 +49,7 @@ def check_plot(file: str | None) -> None:
 
 
 def chart_of_scores(view: ScoresView, run: RunInput) -> Figure:
-    """Return the first chart that fits the scores of a run, or raise ValueError if none does."""
+    """Return the first chart that fits the scores of a run, or raise a ValueError."""
     from ..charts import by_question
 
     if "per_question" in view.scores:
@@ -63,17 +63,21 @@ def chart_of_scores(view: ScoresView, run: RunInput) -> Figure:
 
 
 def _chart_of_estimates(estimates: Sequence[Estimate]) -> Callable[..., Figure]:
-    """Return the function for the first chart that fits estimates."""
+    """Return the function of `at_k.charts` that fits estimates, or raise a ValueError.
+
+    It is `by_group` if there are groups, `by_k` if some score has several k, or `by_threshold` if
+    G-Pass@k has several thresholds.
+    """
     from ..charts import by_group, by_k, by_threshold
 
-    with_k = [x for x in estimates if isinstance(x.k, int)]
     if any(x.group is not None for x in estimates):
         return by_group
-    curves = [(x.metric, x.tau) for x in with_k]
-    if len({*curves}) < len(curves):
+    with_k = [x for x in estimates if isinstance(x.k, int)]
+    scores = [(x.metric, x.tau) for x in with_k]
+    if len({*scores}) < len(scores):
         return by_k
-    ks = [x.k for x in with_k if x.metric == "G-Pass@k"]
-    if len({*ks}) < len(ks):
+    g_pass_ks = [x.k for x in with_k if x.metric == "G-Pass@k"]
+    if len({*g_pass_ks}) < len(g_pass_ks):
         return by_threshold
     raise ValueError(
         "give several k, such as --k 1 2 4 8, or groups (--groups COLUMN), or the scores of "
@@ -82,7 +86,7 @@ def _chart_of_estimates(estimates: Sequence[Estimate]) -> Callable[..., Figure]:
 
 
 def chart_of_comparison(compared: Compared, inputs: Sequence[RunInput]) -> Figure:
-    """Return a chart of a difference against k, or a `forest` for one score or over two runs."""
+    """Return a chart of differences against k; for one k, or three runs or more, a `forest`."""
     from ..charts import difference, forest
     from ..runs.differences import differences_of
     from ..runs.leaderboard import leaderboard_of

@@ -24,10 +24,10 @@ from .formats import number_of
 
 @dataclass
 class RunInput:
-    """The questions of a run as `at_k.read` returned them, with their checker.
+    """The questions of a run as `at_k.read` returned them, and how they are scored.
 
     `name` is the name of the run or of its file. `unanswered` is the number of samples in which the
-    checker found no answer. `interval` is the name of the interval.
+    checker found no answer. `interval` is the name of the interval, or None.
     """
 
     questions: ReadRun
@@ -64,21 +64,22 @@ class RunInput:
         # A column leaves this dict when the text names it. The others are listed at the end.
         columns, questions = dict(self.questions.columns), self.questions
         if self.interval != "questions" and isinstance(questions.get("clusters"), KnownClusters):
-            del columns["clusters"]  # which nothing in the output uses
+            del columns["clusters"]  # Nothing in the output uses them.
         text, number = "", len(questions.files)
         if number > 1:
             text = f"{number} files as parts of one run: "
         if questions.origin:
             (_, harness), *details = questions.origin.items()
-            text += f"{', '.join([harness, *(f'{x} {value}' for x, value in details)])}: "
+            text += ", ".join([harness, *(f"{name} {value}" for name, value in details)]) + ": "
         text += f"{number_of(len(self.sizes), row)}, {number_of(self.caption['n'], noun)} each"
         text += f" ({questions.missing})" if questions.missing else ""
         text += self._source_of_outcomes(columns)
-        columns = {f"{row}s" if x == "questions" else x: y for x, y in columns.items()}
-        return text + "".join(f"; {role} from {column}" for role, column in columns.items()) + "."
+        for role, column in columns.items():
+            text += f"; {f'{row}s' if role == 'questions' else role} from {column}"
+        return f"{text}."
 
     def _source_of_outcomes(self, columns: dict[str, Any]) -> str:
-        """Return a clause about the columns with the outcomes, which are removed from `columns`."""
+        """Return a clause about the columns with the outcomes, and remove them from `columns`."""
         text, counts = "", columns.pop("counts", None)
         if "n" in columns:
             text += f", counted in {columns.pop('n')} and {columns.pop('correct')}"
@@ -104,7 +105,7 @@ def checker_of_all(runs: Sequence[RunInput]) -> str | None:
 
 @dataclass(frozen=True)
 class CheckedOnce(SampledQuestions):
-    """Check samples at most once, and keep the result as the only entry of `checks`."""
+    """Samples that are checked at most once. `checks` is a list of the result, or is empty."""
 
     checks: list[Checked] = field(default_factory=list)
 
@@ -143,15 +144,16 @@ def warn_of_other_grades(questions: ReadRun, outcomes: Samples) -> None:
     """Warn if the grades in a harness's log, if there are any, differ from the outcomes here."""
     if questions.grades is None:
         return
-    rows = zip(questions.grades, outcomes.sizes.tolist(), strict=True)
     # A list may have fewer or more grades than the question has samples.
-    grades = [grade for row, size in rows for grade in [*row, *[None] * size][:size]]
+    grades: list[Any] = []
+    for grades_of_question, n in zip(questions.grades, outcomes.sizes.tolist(), strict=True):
+        grades += [*grades_of_question, *[None] * n][:n]
     compared = [
-        index
-        for index in np.flatnonzero(outcomes.is_scored).tolist()
-        if isinstance(grades[index], (int, float))
+        sample
+        for sample in np.flatnonzero(outcomes.is_scored).tolist()
+        if isinstance(grades[sample], (int, float))
     ]
-    differing = [index for index in compared if grades[index] != outcomes.values[index]]
+    differing = [sample for sample in compared if grades[sample] != outcomes.values[sample]]
     if not differing:
         return
     place = sample_place("", outcomes.sizes, differing[0])

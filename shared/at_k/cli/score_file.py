@@ -19,7 +19,6 @@ from ..core.choice import KnownClusters
 from ..core.computation import Computation
 from ..core.computations import COMPUTATIONS, GPASSK
 from ..core.estimates import Estimate
-from ..core.interval import Interval
 from ..core.samples import Samples
 from ..intervals.labelled import Errors
 from ..loading import metric_script
@@ -65,12 +64,12 @@ _PUBLISHED_FIELDS = {
 }
 """The flags for facts that published scores need besides the samples, and their help."""
 
-# The metrics with a score whose noise is shown.
 _WITH_NOISE = {*compared_scores()} - {"bayes@N", "score_agg"}
-_OPTIONS_OF_DEFINITION = {
-    *("weights", "lam", "pass_power", "unanimous_power", "R0", "categories", "budget"),
-}
-"""Options that change the definition of a score. Comparisons do not have them."""
+"""The names of the scores that `at_k.noise` takes."""
+
+_OPTIONS_WITHOUT_NOISE = {"weights", "lam", "pass_power", "unanimous_power"}
+_OPTIONS_WITHOUT_NOISE |= {"R0", "categories", "budget"}
+"""Options that change the definition of a score, which `at_k.noise` does not have."""
 
 
 def add_metric_flags(command: argparse.ArgumentParser, name: str) -> None:
@@ -78,16 +77,8 @@ def add_metric_flags(command: argparse.ArgumentParser, name: str) -> None:
     computation = COMPUTATIONS[name]
     examples = _VERDICT_EXAMPLES if name == "score_agg" else _METRIC_EXAMPLES
     epilog = (examples + _FILES).format(name=name, cool=COOL, warm=WARM)
-    # The help texts are in the docstring of the metric's script.
-    script = ast.parse(metric_script(name).read_text(encoding="utf-8"))
-    texts = {
-        ast.unparse(node.targets[0]): node.value
-        for node in script.body
-        if isinstance(node, ast.Assign)
-    }
-    helps = parameter_helps(ast.literal_eval(texts["_KWARGS_DESCRIPTION"]))
-    formats = (*FORMATS_OF_OUTPUT, _PUBLISHED_FORMAT)
-    add_flags(command, "FILE...", epilog, computation.parameters.values(), helps, formats=formats)
+    parameters, formats = computation.parameters.values(), (*FORMATS_OF_OUTPUT, _PUBLISHED_FORMAT)
+    add_flags(command, "FILE...", epilog, parameters, _parameter_helps(name), formats=formats)
     group = command.add_argument_group(
         "for --format eval-results",
         "Save it as a file .eval_results/NAME.yaml in the model's repository on the Hub.",
@@ -95,6 +86,15 @@ def add_metric_flags(command: argparse.ArgumentParser, name: str) -> None:
     for field, text in _PUBLISHED_FIELDS.items():
         group.add_argument(as_flag(field), metavar="TEXT", help=f"{text}.")
     command.set_defaults(run=functools.partial(_score_files, name, computation))
+
+
+def _parameter_helps(name: str) -> dict[str, str]:
+    """Return the text on each parameter of the metric `name`, from the docstring in its script."""
+    script = ast.parse(metric_script(name).read_text(encoding="utf-8"))
+    for node in script.body:
+        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "_KWARGS_DESCRIPTION":
+            return parameter_helps(ast.literal_eval(node.value))
+    raise AssertionError(f"{name} has no _KWARGS_DESCRIPTION")
 
 
 def _score_files(
@@ -124,13 +124,13 @@ def _read_samples_of_run(
     reading: dict[str, Any],
     parameters: Mapping[str, Any],
 ) -> RunInput:
-    """Read one run with the arguments `reading`, which are first changed to fit the metric `name`.
+    """Read one run to be scored with the metric `name` and these `parameters` of `compute`.
 
-    Raises ValueError if the metric cannot score the samples.
+    `reading` has arguments of `read_run`. Raises ValueError if the metric cannot score the samples.
     """
     has_labels = name == "score_agg" or "categories" in parameters
-    reading["has_labels"] = has_labels
-    reading["in_order"] = bool(computation.ordered_options(parameters))
+    in_order = bool(computation.ordered_options(parameters))
+    reading = reading | {"has_labels": has_labels, "in_order": in_order}
     if parameters.get("interval") != "questions" and reading.get("clusters") is None:
         # With None, clusters would be read from a column with a usual name.
         reading.pop("clusters", None)
@@ -169,11 +169,12 @@ def _scores_view(
             (checked,) = samples.checks
             warn_of_other_grades(questions, checked.outcomes)
             run.unanswered = number_unanswered(checked)
-            if not _OPTIONS_OF_DEFINITION & arguments.keys():
+            if not _OPTIONS_WITHOUT_NOISE & arguments.keys():
                 noise = _noise_of_leading_score(scores, checked, options)
     scope = _scope_of_run(name, run, scores, options)
     input_sentences = [run.described(scope.row, scope.noun)]
-    if phrases := list(filter(None, [scope.correction, scope.averaging])):
+    if scope.correction or scope.averaging:
+        phrases = filter(None, [scope.correction, scope.averaging])
         input_sentences.append(f"Scores are {', '.join(phrases)}.")
     return ScoresView(scores, scope, input_sentences, options, noise, questions.ids, name)
 
@@ -182,7 +183,7 @@ def _scope_of_run(name: str, run: RunInput, scores: Result, options: Mapping[str
     """Return the facts about a run, scored with the metric `name`, that sentences state."""
     clusters = options.get("clusters")
     if isinstance(clusters, KnownClusters) and options["interval"] != "questions":
-        clusters = None  # as in `SharedOptions`
+        clusters = None  # Clusters that the user has not named are only used by this interval.
     return Scope(
         [run.sizes],
         run.checker,
@@ -195,13 +196,12 @@ def _scope_of_run(name: str, run: RunInput, scores: Result, options: Mapping[str
 
 
 def _with_both_scores(
-    error: MissingError, files: Sequence[str], reading: dict[str, Any], checker: Any
+    error: MissingError, files: Sequence[str], reading: Mapping[str, Any], checker: Any
 ) -> MissingError:
     """Return an error about missing answers with pass@1 added for both choices of --missing.
 
-    The error is unchanged if the checker may be slow, if a pipe cannot be read again, if there
-    are no references, or if it has such numbers already. `files` and `reading` are the
-    arguments of `read_run`, which raised it.
+    It is unchanged if the checker may be slow, a pipe cannot be read again, samples are graded, or
+    the message has such numbers. `files` and `reading` are the arguments of `read_run`.
     """
     is_fast = checker in ("exact_match", "numeric", "choice")
     has_pipe = any(file == "-" or Path(file).is_fifo() for file in files)
@@ -212,63 +212,64 @@ def _with_both_scores(
         warnings.simplefilter("ignore")
         for missing in CHOICES:
             run = read_run(files, **{**reading, "missing": missing})
-            if "references" not in run or "check_correct_fn" in run:  # it is graded
+            if "references" not in run or "check_correct_fn" in run:  # The samples are graded.
                 return error
-            options = {"check_correct_fn": checker, "k": 1, "include": "pass@k"}
-            scores.append(GPASSK.compute(**run, **options)["pass@1"])
+            result = GPASSK.compute(**run, check_correct_fn=checker, k=1, include="pass@k")
+            scores.append(result["pass@1"])
     text = f"{error} pass@1 with {checker} is {scores[0]:.4g} or {scores[1]:.4g}."
     return MissingError(text, error.ways)
 
 
 def _leading_score(scores: Result) -> Estimate | None:
-    """Return vote@k, or else the first score whose noise is shown, at its largest k, or None."""
-    known = [x for x in estimates_of(scores) if x.group is None and x.metric in _WITH_NOISE]
-    known.sort(key=lambda x: x.metric != "vote@k")
-    with_k = [(x.k, x) for x in known if x.metric == known[0].metric and isinstance(x.k, int)]
+    """Return vote@k, or else the first score whose noise can be shown, at its largest k, or None.
+
+    It is also None if the samples differ in number, so that the k of the score is the text "n".
+    """
+    estimates = [x for x in estimates_of(scores) if x.group is None and x.metric in _WITH_NOISE]
+    metrics = [estimate.metric for estimate in estimates]
+    leading = "vote@k" if "vote@k" in metrics else next(iter(metrics), "")
+    with_k = [(x.k, x) for x in estimates if x.metric == leading and isinstance(x.k, int)]
     return max(with_k, key=lambda pair: pair[0])[1] if with_k else None
 
 
 def _shows_noise(score: Estimate, outcomes: Samples, clusters: Sequence[Any] | None) -> bool:
     """Return whether a score has limits, and the data show how questions and samples vary.
 
-    They need two clusters of questions, a question with two samples, and k samples of each.
+    They show it by two clusters of questions, a question with two samples, and k samples of each.
     """
-    least_n, most_n = outcomes.n.min(), outcomes.n.max()
-    number = len(outcomes) if clusters is None else len({*clusters})
-    has_samples = score.metric in WITHOUT_K or (isinstance(score.k, int) and score.k <= least_n)
-    return score.interval is not None and min(number, most_n) >= 2 and has_samples
-
-
-def _interval_by_sampling(score: Estimate, options: Mapping[str, Any]) -> list[Interval] | None:
-    """Return [the interval of a score] if it is by "sampling", without `anytime`, or else None."""
-    if score.interval is None or options["anytime"]:
-        return None
-    method = score.interval.interval or options["interval"]
-    return [score.interval] if method == "sampling" else None
+    has_k = score.metric not in WITHOUT_K and isinstance(score.k, int)
+    has_samples = outcomes.n.max() > 1 and (not has_k or score.k <= outcomes.n.min())
+    number_of_clusters = len(outcomes) if clusters is None else len({*clusters})
+    return score.interval is not None and has_samples and number_of_clusters > 1
 
 
 def _noise_of_leading_score(
     scores: Result, checked: Checked, options: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """Return {key: entry of `noise`} of the leading score, or {} if that is not known, or 0."""
+    """Return {key: entry of `at_k.noise`} of the leading score, or {} if noise is unknown or 0."""
     leading, outcomes = _leading_score(scores), checked.outcomes
     if leading is None or not _shows_noise(leading, outcomes, options["clusters"]):
         return {}
     metric = leading.metric if leading.metric in WITHOUT_K else leading.key
     errors = Errors.from_options(options.get("checker_rates"), options.get("labels"), outcomes)
-    shared = {x: options[x] for x in RunOptions.__annotations__ if x in options}
+    shared = {name: options[name] for name in RunOptions.__annotations__ if name in options}
     comparison = ComparisonOptions(metric, None, "questions", options["confidence"], **shared)
-    # Limits of `compute` for the same questions are not computed again.
-    same = _interval_by_sampling(leading, options) if errors == Errors() else None
-    noise = noise_of(Run("The file", outcomes, checked.answers, errors), comparison, same)
-    return {key: own for key, own in noise.items() if own["standard_error"] > 0}
+    method = (leading.interval and leading.interval.interval) or options["interval"]
+    known = None
+    if method == "sampling" and not options["anytime"] and errors == Errors():
+        known = [leading.interval]  # These limits for the same questions are not computed again.
+    noise = noise_of(Run("The file", outcomes, checked.answers, errors), comparison, known)
+    return {key: entry for key, entry in noise.items() if entry["standard_error"] > 0}
 
 
 # --- Scores on model pages of the Hub ---------------------------------------------------------
 
 
 def _check_published(fields: Mapping[str, str | None], output_format: str) -> None:
-    """Raise a ValueError if a required field of eval-results is None, or another format has one."""
+    """Raise a ValueError if eval-results lacks a required field, or another format has a field.
+
+    A field is the value of a flag in `_PUBLISHED_FIELDS`, or None.
+    """
     is_published = output_format == _PUBLISHED_FORMAT
     for name, value in fields.items():
         flag = as_flag(name)

@@ -36,15 +36,16 @@ _TEXTS: Texts = {"key": str, "interval": lambda method: method.partition(":")[0]
 _MOST_SCORES_IN_SENTENCE = 6  # More scores than this are easier to read in a table.
 
 Row = Mapping[str, Any]
-"""An estimate by columns: group, key, metric, k, method, and those of `_HEADINGS` it has."""
+"""An estimate by columns: group, key, metric, k, method (the name of its interval), and those in
+`_HEADINGS` that it has: without limits, there is no lo."""
 
 
 @dataclass
 class ScoresView(View):
     """The output for the scores of a run.
 
-    `scores` is the dict that `compute` returns with these `options`, defaults included. `noise` has
-    the key of one score with its entry in the result of `noise`, or nothing. `ids` are those of the
+    `scores` is the dict that `compute` returns with these `options`, defaults included. `noise` is
+    {key of a score: its entry in the result of `at_k.noise`}, or {}. `ids` are those of the
     questions.
     """
 
@@ -62,14 +63,14 @@ class ScoresView(View):
         default = self.options.get("interval") or "posterior"
         rows = map(_row_of, estimates_of(self.scores))
         self._rows = [row | {"method": row.get("interval", default)} for row in rows]
-        # The rows by group and key. All questions are the group None.
+        # {group: {key: row}}. The group None has all questions.
         self._by_group: dict[str | None, dict[str, Row]] = {None: {}}
         for row in self._rows:
             self._by_group.setdefault(row["group"], {})[row["key"]] = row
         self._overall = self._by_group[None]
         self._methods = {row["method"] for row in self._rows if "lo" in row}
         averaging, has_groups = self.scope.averaging, len(self._by_group) > 1
-        self._headings = [group_heading(x, has_groups, averaging) for x in self._by_group]
+        self._headings = [group_heading(group, has_groups, averaging) for group in self._by_group]
         # A corrected pass@k that falls with k shows that errors of the checker are dependent.
         self._falls_with_k = "falls_with_k" in self.scores.get("checker", {})
 
@@ -92,7 +93,9 @@ class ScoresView(View):
         groups = self._by_group.values()
         if not self._methods:
             headings = self._headings if len(groups) > 1 else ["score"]
-            cells = [[key, *(f"{x[key]['score']:.4f}" for x in groups)] for key in self._overall]
+            cells = [
+                [key, *(f"{rows[key]['score']:.4f}" for rows in groups)] for key in self._overall
+            ]
             return [[["", *headings], *cells], *self._table_of_questions()]
         tables = []
         for rows, heading in zip(groups, self._headings, strict=True):
@@ -107,14 +110,13 @@ class ScoresView(View):
         scale, heads = self._scale(self._overall.values()), [""]
         if self._methods:
             limits = self._limits_by(next(iter(self._methods)))
-            is_one = len(self._methods) == 1
-            heads = [f" ({limits.heading if is_one else f'{limits.percent} CI'})"]
-            heads += [f"{limits.percent} band"] if self._has_band else []
-        overall, *groups = self._headings
+            name = limits.heading if len(self._methods) == 1 else f"{limits.percent} CI"
+            heads = [f" ({name})", *([f"{limits.percent} band"] if self._has_band else [])]
         cells = [
             [_paper_cells(scale, group.get(key))[: len(heads)] for group in self._by_group.values()]
             for key in self._overall
         ]
+        overall, *groups = self._headings
         columns = [overall.capitalize() or "Estimate", *groups]
         table = crossed(scale.heading, [*self._overall], columns, cells, heads)
         return [table, *self._table_of_questions()]
@@ -126,7 +128,7 @@ class ScoresView(View):
         return records_of(estimates_of(self.scores))
 
     def _scale(self, stated: Iterable[Row]) -> Scale:
-        """Return the scale for the metrics of these rows that suits the numbers of all rows."""
+        """Return the scale that suits the metrics of the rows `stated`, and all numbers."""
         values = (row.get(name) for row in self._rows for name in _HEADINGS)
         numbers = [value for value in values if isinstance(value, (int, float))]
         return Scale.of([row["metric"] for row in stated], numbers)
@@ -138,9 +140,9 @@ class ScoresView(View):
         columns = self.scores["per_question"]
         rows = [*zip(*columns.values(), strict=True)]
         table = [["question", *columns]]
-        for name, row in zip(self.ids or range(len(rows)), rows, strict=True):
-            text = " ".join(name) if isinstance(name, tuple) else str(name)
-            table.append([short_label(text), *map("{:.4f}".format, row)])
+        for question, row in zip(self.ids or range(len(rows)), rows, strict=True):
+            name = " ".join(question) if isinstance(question, tuple) else str(question)
+            table.append([short_label(name), *map("{:.4f}".format, row)])
         return [table]
 
     # --- Sentences ------------------------------------------------------------------------
@@ -202,16 +204,20 @@ class ScoresView(View):
 
     def _noise_in_words(self, key: str, noise: Mapping[str, Any]) -> str:
         """Return sentences with limits that the table lacks, and the causes of the variance."""
-        noun, by_cause = self.scope.row, {x: noise[x] for x in ("questions", "samples")}
-        by_cause["labels"] = noise["checker"]
-        shares = [f"{100 * x:.0f} % from the {cause}" for cause, x in by_cause.items() if x]
+        noun, helps = self.scope.row, noise["helps_most"]
+        causes = {"questions": "questions", "samples": "samples", "checker": "labels"}
+        shares = [
+            f"{100 * noise[name]:.0f} % from the {cause}"
+            for name, cause in causes.items()
+            if noise[name]
+        ]
         shares[0] = shares[0].replace("from", "comes from")  # the verb of all shares
-        helps = noise["helps_most"]
-        if helps == "questions" and self.scope.clusters is not None:
-            helps = "clusters"
-        advice = f"so more {helps} would help most"
-        if noise["helps_most"] != largest_share(noise):
+        if helps != largest_share(noise):
             advice = f"but so few {noun}s show little of how they vary: more would help most"
+        elif helps == "questions" and self.scope.clusters is not None:
+            advice = "so more clusters would help most"
+        else:
+            advice = f"so more {helps} would help most"
         limits, population, of_what = noise["other_questions"], f"other {noun}s like these", ""
         if self._methods == {"questions"} and noise["same_questions"] is not None:
             limits, population = noise["same_questions"], f"the same {noun}s, sampled again"
@@ -250,7 +256,7 @@ class ScoresView(View):
         return rows if is_stated else []
 
     def _clause(self, row: Row, scale: Scale, limits: str) -> str:
-        """Return a clause with a score, or its posterior mean, and these limits."""
+        """Return a clause with a score, or its posterior mean, and the text `limits`."""
         name, value = row["key"], row["score"]
         if "temperature" in self.options:
             name += f" at temperature {self.options['temperature']:g}"
@@ -266,8 +272,8 @@ class ScoresView(View):
         if others:
             raise ValueError(
                 f"The format eval-results has one score for a task, and there are "
-                f"{1 + len(others)}, such as {row['key']} and {others[0]['key']}: select one, as "
-                f"by --include pass@k --k 1."
+                f"{len(self._overall)}, such as {row['key']} and {others[0]['key']}: select one, "
+                f"as by --include pass@k --k 1."
             )
         phrases = [row["key"], self.scope.in_words()]
         if "lo" in row:
@@ -284,12 +290,13 @@ class ScoresView(View):
     @cached_property
     def _biased(self) -> list[str]:
         """The keys of scores cons@k whose k is below the number of samples of a question."""
-        most, rows = max(int(n.max()) for n in self.scope.sizes), self._overall.items()
-        return [key for key, row in rows if row["metric"] == "cons@k" and row["k"] in range(most)]
+        largest_n = max(int(n.max()) for n in self.scope.sizes)
+        cons = [row for row in self._overall.values() if row["metric"] == "cons@k"]
+        return [row["key"] for row in cons if row["k"] != "n" and row["k"] < largest_n]
 
     @cached_property
     def _extrapolated(self) -> dict[str, str]:
-        """For which questions each extrapolated score is: {"pass@8": "for 3 of 30 questions"}.
+        """The questions for which scores are extrapolated: {"pass@8": "for 3 of 30 questions"}.
 
         Only the interval "hierarchical" extrapolates, for questions with fewer than k samples.
         """
@@ -298,7 +305,7 @@ class ScoresView(View):
             if isinstance(row["k"], int) and row["method"] == "hierarchical":
                 number = int((sizes < row["k"]).sum())
                 share = "all" if number == len(sizes) else f"{number} of {len(sizes)}"
-                if number:
+                if number > 0:
                     result[key] = f"for {share} {noun}s"
         return result
 
@@ -313,22 +320,17 @@ def records_of(estimates: Iterable[Estimate]) -> Cells:
     return make_table({"group": "group", "key": "key"} | _HEADINGS, map(_row_of, estimates))
 
 
-def _row_of(x: Estimate) -> dict[str, Any]:
-    """Return an estimate as a row without method. Of an unknown interval, it has the reason."""
-    row: dict[str, Any] = {
-        "group": x.group,
-        "key": x.key,
-        "metric": x.metric,
-        "k": x.k,
-        "score": x.score,
-    }
-    if x.interval is not None:
-        statistics = x.interval._asdict()
-        if x.interval.is_unknown:
-            statistics = {"interval": x.interval.interval}
+def _row_of(estimate: Estimate) -> dict[str, Any]:
+    """Return an estimate as a `Row` without method. Of an unknown interval, it has the reason."""
+    names = ("group", "key", "metric", "k", "score")
+    row: dict[str, Any] = {name: getattr(estimate, name) for name in names}
+    if (interval := estimate.interval) is not None:
+        statistics = interval._asdict()
+        if interval.is_unknown:
+            statistics = {"interval": interval.interval}
         row |= {name: value for name, value in statistics.items() if value is not None}
-    if x.band is not None:
-        row["band_lo"], row["band_hi"] = x.band
+    if estimate.band is not None:
+        row["band_lo"], row["band_hi"] = estimate.band
     return row
 
 
