@@ -1,8 +1,10 @@
 """Train on pass@k with GRPO of TRL, by rewards that are weights. Needs trl (for --train, torch).
 
 The trainer subtracts the mean of each prompt, which is what the baseline "centered" is for. It must
-not divide by the standard deviation: `scale_rewards="none"`. The file runs without TRL, and checks
-what the trainer makes of the rewards; `--train` runs two steps of a tiny model.
+not divide by the standard deviation: `scale_rewards="none"`. A process has to hold all samples of
+its prompts: `per_device_train_batch_size * steps_per_generation` is a multiple of NUM_GENERATIONS.
+The file runs without TRL, and checks what the trainer makes of the rewards; `--train` runs two
+steps of a tiny model.
 """
 
 import sys

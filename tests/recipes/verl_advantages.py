@@ -1,6 +1,9 @@
 """An advantage estimator of verl for pass@k or max@k. Needs verl, and torch.
 
-Import this file where training starts, and set `algorithm.adv_estimator=at_k`.
+Set `algorithm.adv_estimator=at_k`. The estimator has to be registered in the process of Ray that
+trains, not only where you start it: verl imports this file in each of its processes if
+`VERL_USE_EXTERNAL_MODULES=verl_advantages` is set, and the file's folder is in `PYTHONPATH`, where
+Ray starts. Each row of a batch is a sample, so an agent has to return one output for each session.
 """
 
 import at_k
