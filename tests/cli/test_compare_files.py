@@ -212,6 +212,19 @@ def test_a_run_to_be_checked_is_compared_with_one_that_is_graded(capsys, tmp_pat
     assert scores_of(capsys, *command, *flags) == expected
 
 
+def test_counts_are_compared_with_samples(capsys, tmp_path):
+    a = write_json_lines(tmp_path / "a.jsonl", [{"id": x, "correct": [x > "x", 1]} for x in "xy"])
+    counts = tmp_path / "b.csv"
+    counts.write_text("problem,samples,solved\nx,4,1\ny,4,3\n")
+    command = ("compare", a, counts, "--k", 1)
+    flags = "--n-b samples --correct-b solved"
+    assert flags in error_of(capsys, *command)
+    expected = at_k.compare([[0, 1], [1, 1]], at_k.Counts([4, 4], [1, 3]), k=1)
+    assert scores_of(capsys, *command, *flags.split()) == expected
+    turned = ("compare", counts, a, "--n", "samples", "--correct", "solved")
+    assert scores_of(capsys, *turned, "--n-b", "", "--correct-b", "", "--k", 1)["pass@1_a"] == 0.5
+
+
 # --- Leaderboards -----------------------------------------------------------------------
 
 NAMES = ["small", "medium", "large"]

@@ -119,7 +119,9 @@ _ROW_FLAGS: dict[str, dict[str, Any]] = {
 _READING = (*_FILE_COLUMNS, *_ROW_FLAGS, *PER_QUESTION, *PER_SAMPLE)
 """The parameters of `read_run` that are flags."""
 
-ROLES_OF_SECOND = ("predictions", "outcomes", "references", "questions", "where")
+ROLES_OF_SECOND = (
+    *("predictions", "outcomes", "references", "questions", "n", "correct", "counts", "where"),
+)
 """The arguments of `read_run` that may differ for a second file: its columns, and its rows."""
 
 _WITHOUT_FLAG = ("predictions", "references", "executor", "by_order")
