@@ -53,15 +53,9 @@ def add_gate_flags(command: argparse.ArgumentParser) -> None:
     claim.add_argument("--baseline", metavar="FILE", help=text)
     text = "by how much the score may be lower than that of the baseline. Default: 0."
     claim.add_argument("--margin", type=number, metavar="DIFFERENCE", help=text)
-    add_flags(
-        command,
-        "FILE... (--at-least SCORE | --baseline FILE)",
-        _GATE_EXAMPLES,
-        parameters.values(),
-        helps,
-        has_charts=False,
-        formats=("table", "json"),
-    )
+    files = "FILE... (--at-least SCORE | --baseline FILE)"
+    options: dict[str, Any] = {"has_charts": False, "formats": ("table", "json")}
+    add_flags(command, files, _GATE_EXAMPLES, parameters.values(), helps, **options)
     add_second_flags(command, "the baseline")
     command.set_defaults(run=_gate_files)
 
@@ -90,27 +84,28 @@ def _gate_files(
         bound = check_bound("--margin", margin or 0.0, requested.metric, is_margin=True)
         name = f"{baseline} (baseline)" if [baseline] == list(files) else baseline
         sources.append((name, [baseline]))
-    inputs, runs, options = graded_files(sources, arguments, requested)
+    inputs, (run, *baselines), options = graded_files(sources, arguments, requested)
     with naming_questions(inputs[0].questions):
-        if baseline is None:
-            gate = gate_at_least(runs[0], bound, options)
+        if baselines:
+            gate = gate_not_worse(run, baselines[0], bound, options)
         else:
-            gate = gate_not_worse(runs[0], runs[1], bound, options)
+            gate = gate_at_least(run, bound, options)
     return _print_verdict(gate, inputs, output_format)
 
 
 def _print_verdict(gate: Gate, inputs: Sequence[RunInput], output_format: str) -> int:
     """Print what was read and the verdict, and return the exit status."""
     status = EXIT_STATUS[gate.status]
-    read = "\n".join(f"{run.name}: {run.described()}" for run in inputs)
+    sentences = "\n".join(f"{run.name}: {run.described()}" for run in inputs)
     if output_format == "table":
-        print_output(f"{read}\n{verdict(gate)}")
+        print_output(f"{sentences}\n{verdict(gate)}")
         return status
-    print(printable(read), file=sys.stderr)
+    print(printable(sentences), file=sys.stderr)
     fields: dict[str, Any] = {"status": gate.status, "exit_status": status}
-    claim = ("key", "score", "baseline", "threshold", "lo", "hi")
-    fields |= {name: getattr(gate, name) for name in claim}
-    fields |= {x: getattr(gate.options, x) for x in ("interval", "confidence", "anytime")}
+    for name in ("key", "score", "baseline", "threshold", "lo", "hi"):
+        fields[name] = getattr(gate, name)
+    for name in ("interval", "confidence", "anytime"):
+        fields[name] = getattr(gate.options, name)
     if gate.status == UNDECIDED:
         fields[f"more_{gate.unit}s"] = gate.more
     print_output(json.dumps(fields | {"message": verdict(gate)}, indent=2))

@@ -14,7 +14,7 @@ from ..readers.run import Run as ReadRun
 from ..readers.run import read_run
 from ..readers.table import SelectionError, Way
 from ..runs.options import ComparisonOptions
-from ..runs.outcomes_of_runs import Run, grade_sources, naming_questions
+from ..runs.outcomes_of_runs import Run, grade_sources
 from .flags import ROLES_OF_SECOND, split_arguments
 from .run_input import RunInput, refuse_ungraded
 
@@ -91,19 +91,15 @@ def graded_files(
     """
     # With None, a column with a usual name is read. Those of `named_only` have to be named.
     named_only = {"groups"} if options.interval == "questions" else {"groups", "clusters"}
-    reading = {
-        role: column
-        for role, column in arguments.reading.items()
-        if column is not None or role not in named_only
-    }
+    given = arguments.reading.items()
+    reading = {role: value for role, value in given if value is not None or role not in named_only}
     read: list[tuple[str, ReadRun]] = []
     for name, files in sources:
         questions = _read_files(files, reading, len(read), len(sources))
         read.append((name, questions))
-        reading = reading | arguments.second  # for the next run
+        reading |= arguments.second  # for the next run
         if options.checking.labels is None:
-            with naming_questions(questions):
-                refuse_ungraded(questions)
+            refuse_ungraded(questions)
     if options.interval != "questions" and arguments.reading.get("clusters"):
         # `grade_sources` sets clusters for "questions" only. With another interval, clusters that
         # the user named are set here so that the validation refuses them.

@@ -19,6 +19,7 @@ from ..core.samples import Samples, read_samples, sample_place
 from ..readers.missing import text_of_ids
 from ..readers.run import Run as ReadRun
 from ..readers.words import KNOWN_WORDS, WORDS, word
+from ..runs.outcomes_of_runs import naming_questions
 from .formats import number_of
 
 
@@ -137,7 +138,8 @@ def refuse_ungraded(questions: ReadRun) -> None:
         for sample in samples if isinstance(samples, list) else [samples]:
             if isinstance(sample, str) and word(sample) not in known:
                 text = problem.format(short(sample), column)
-                raise InputError(Place("Question", question), f" has the {text}")
+                with naming_questions(questions):
+                    raise InputError(Place("Question", question), f" has the {text}")
 
 
 def warn_of_other_grades(questions: ReadRun, outcomes: Samples) -> None:

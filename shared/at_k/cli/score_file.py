@@ -132,8 +132,7 @@ def _read_samples_of_run(
     in_order = bool(computation.ordered_options(parameters))
     reading = reading | {"has_labels": has_labels, "in_order": in_order}
     if parameters.get("interval") != "questions" and reading.get("clusters") is None:
-        # With None, clusters would be read from a column with a usual name.
-        reading.pop("clusters", None)
+        reading.pop("clusters", None)  # With None, a column with a usual name would be read.
     checker = parameters.get("check_correct_fn", "exact_match")
     try:
         questions = read_run(files, **reading)
@@ -144,8 +143,7 @@ def _read_samples_of_run(
             "--outcomes beside --predictions are for the votes of cons_at_k: leave out one of them."
         )
     if not (has_labels or (computation.accepts_labels and "outcomes" in questions.columns)):
-        with naming_questions(questions):
-            refuse_ungraded(questions)
+        refuse_ungraded(questions)
     return RunInput(questions, checker, interval=parameters.get("interval"))
 
 

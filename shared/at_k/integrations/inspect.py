@@ -55,11 +55,11 @@ def at_k(
     """
     request = ScoreRequest(k, scores, interval, confidence)
     correct = None if correct_values is None else set(map(comparable, correct_values))
-    named = (("groups", groups), ("clusters", clusters))
-    keys = {role: key for role, key in named if key is not None}
+    roles = {"groups": groups, "clusters": clusters}
+    keys = {role: key for role, key in roles.items() if key is not None}
 
     def scores_of_epochs(scores: list[SampleScore]) -> Value:
-        """Return one dict: values of scores by name, and counts of questions by problem."""
+        """Return one dict: values of scores by name, and numbers of questions by problem."""
         samples: dict[str, list[Any]] = {}
         metadata: dict[str, dict[str, Any]] = {}
         for index, sample in enumerate(scores):
@@ -69,19 +69,22 @@ def at_k(
         labels: dict[str, list[Any]] = {}
         problems: dict[str, float] = {}
         for role, key in keys.items():
-            entries = [x.get(key, _MISSING) for x in metadata.values()]
+            entries = [fields.get(key, _MISSING) for fields in metadata.values()]
             if missing := entries.count(_MISSING):
                 problems[f"questions without {key} in their metadata: no {role}"] = float(missing)
             else:
                 labels[role] = entries
-        values, more_problems = request.values([*samples.values()], [*samples], **labels)
-        return values | problems | more_problems
+        values, problems_of_scores = request.values([*samples.values()], [*samples], **labels)
+        return values | problems | problems_of_scores
 
     return scores_of_epochs
 
 
 def _outcome(value: Any, correct: set[Any] | None) -> Any:
-    """Return 1 if `correct` has the value, else 0; if it is None, return the value as outcome."""
+    """Return 1 if the value is one of `correct`, else 0. If that is None, return it as an outcome.
+
+    Values in `correct` are as `comparable` returns them.
+    """
     if correct is None:
         return as_outcome(score_of_inspect(value))
     return int(comparable(value) in correct)

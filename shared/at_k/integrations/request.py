@@ -38,7 +38,8 @@ class ScoreRequest:
     def __post_init__(self) -> None:
         interval_options(1, self.confidence, self.interval, None)
         known = (*PASS_FAMILY, "max@k")
-        self.scores = tuple(check_name("scores", x, known) for x in as_list("scores", self.scores))
+        names = as_list("scores", self.scores)
+        self.scores = tuple(check_name("scores", name, known) for name in names)
         self.k = tuple(check_ks(self.k) or ())
 
     @property
@@ -49,11 +50,11 @@ class ScoreRequest:
     @property
     def names(self) -> dict[str, str]:
         """The key of the score by requested name: {"pass@4": "pass@4", "pass@4_lo": "pass@4"}."""
-        requested = [*build_scores(map(ScoreId, self._binary_scores), self.k, ScoreOptions())]
+        ids = [*build_scores(map(ScoreId, self._binary_scores), self.k, ScoreOptions())]
         if "max@k" in self.scores:
-            requested += [ScoreId("max@k", k) for k in self.k]
+            ids += [ScoreId("max@k", k) for k in self.k]
         suffixes = ("",) if self.confidence is None else ("", "_stderr", "_lo", "_hi")
-        return {f"{x.key}{suffix}": x.key for x in requested for suffix in suffixes}
+        return {f"{score.key}{suffix}": score.key for score in ids for suffix in suffixes}
 
     def values(
         self,
@@ -62,26 +63,27 @@ class ScoreRequest:
         groups: Sequence[str] | None = None,
         clusters: Sequence[Any] | None = None,
     ) -> tuple[dict[str, float], dict[str, float]]:
-        """Return the scores, and sentences about scores or limits that cannot be computed.
+        """Return the values by name, and the problems: a number of questions by sentence.
 
-        The first dict has scores, standard errors and limits by name; requested scores that cannot
-        be computed are NaN. The second has the number of questions of each sentence, or NaN. The M
-        questions have one or more samples each; `ids` are their names in sentences.
+        The values are scores, standard errors and limits; requested scores that cannot be computed
+        are NaN, and problems say why. The number is NaN for a problem that is not about single
+        questions. The M questions have one or more samples each; `ids` are their names in problems.
         """
         values: dict[str, float] = {}
         problems: dict[str, float] = {}
         for k in self.k if outcomes else ():
-            options: dict[str, Any] = {"k": k, "groups": groups}
-            limits = {"confidence": self.confidence, "interval": self.interval}
-            ways = [options | limits | {"clusters": clusters}] if self.confidence else []
-            # If the limits cannot be computed, compute the scores alone.
-            for arguments in [*ways, options]:
+            without_limits: dict[str, Any] = {"k": k, "groups": groups}
+            attempts = [without_limits]
+            if self.confidence is not None:
+                limits = {"confidence": self.confidence, "interval": self.interval}
+                attempts.insert(0, without_limits | limits | {"clusters": clusters})
+            for options in attempts:
                 try:
-                    values |= self._values_at(outcomes, arguments)
+                    values |= self._values_at(outcomes, options)
                     break
                 except ValueError as error:
-                    text, number = _problem(error, k, [len(x) for x in outcomes], ids)
-                    problems[text] = number
+                    sentence, number = _problem(error, k, [len(row) for row in outcomes], ids)
+                    problems[sentence] = number
         # A missing score becomes NaN. A missing standard error or limit is left out.
         requested_first = {
             name: values.get(name, math.nan)
@@ -101,39 +103,40 @@ class ScoreRequest:
             # Scores at k > n need to know how questions differ, which n = 1 does not show.
             raise ValueError("one sample of each question")
         estimates = []
-        if include := self._binary_scores:
-            scores = GPASSK.compute(predictions=outcomes, include=include, **options)
+        if names := self._binary_scores:
+            scores = GPASSK.compute(predictions=outcomes, include=names, **options)
             estimates += estimates_of(scores)
         if "max@k" in self.scores:
             estimates += estimates_of(MAX_AT_K.compute(predictions=outcomes, **options))
         values: dict[str, float] = {}
-        for x in estimates:
-            values[x.full_key] = float(x.score)
-            if x.interval is not None and x.limits is not None:
-                numbers = zip(("stderr", "lo", "hi"), (x.interval.sigma, *x.limits), strict=True)
-                values |= {
-                    f"{x.full_key}_{name}": math.nan if number is None else float(number)
-                    for name, number in numbers
-                }
+        for estimate in estimates:
+            key = estimate.full_key
+            values[key] = float(estimate.score)
+            if estimate.interval is not None and estimate.limits is not None:
+                numbers = (estimate.interval.sigma, *estimate.limits)
+                for name, number in zip(("stderr", "lo", "hi"), numbers, strict=True):
+                    values[f"{key}_{name}"] = math.nan if number is None else float(number)
         return values
 
 
 def _problem(error: ValueError, k: int, n: Sequence[int], ids: Sequence[Any]) -> tuple[str, float]:
     """Return a sentence for an error of the scores at k, and how many questions it is about.
 
-    The sentence names a question with fewer than k of its n samples, or is the message itself.
+    It names a question with fewer than k of its `n` samples, (M,). Without such a question, it is
+    the message of the error, and the number NaN.
     """
     if max(n) == 1 < k:
         return f"questions with one scored sample each: no scores at k = {k}", float(len(n))
     too_small = [question for question, size in enumerate(n) if size < k]
     if not too_small:
         return str(error).rstrip("."), math.nan
-    text = f"questions with fewer than {k} scored samples, such as {ids[too_small[0]]} with "
-    return f"{text}{n[too_small[0]]}: no scores at k = {k}", float(len(too_small))
+    example = f"{ids[too_small[0]]} with {n[too_small[0]]}"
+    sentence = f"questions with fewer than {k} scored samples, such as {example}"
+    return f"{sentence}: no scores at k = {k}", float(len(too_small))
 
 
 def log_problems(problems: Mapping[str, float]) -> None:
-    """Log a warning for each sentence in the second dict that `ScoreRequest.values` returns."""
+    """Log a warning for each of the problems that `ScoreRequest.values` returns."""
     for sentence, number in problems.items():
         text = sentence if math.isnan(number) else f"{number:.0f} {sentence}"
         logging.getLogger(__name__).warning("at_k: %s.", text)
