@@ -92,7 +92,7 @@ def default_experiment() -> str:
 class Exchange:
     """Exchange rows for one process of a run, through files that it shares with the others.
 
-    The process holds its role, such as process 1, until a computation has succeeded. Another
+    The process holds its role, such as process 1 of 4, until a computation has succeeded. Another
     process may take the role afterwards, as workers of a pool do. A ValueError is raised if another
     living process has the role. `timeout` is how many seconds to wait for other processes.
     """
@@ -121,10 +121,10 @@ class Exchange:
         return os.getpid(), str(self._file(self._process, "lock"))
 
     def _take_role(self) -> None:
-        """Number this object and lock the role of this process, each unless it has been done.
+        """Number this object, and lock the role of this process, each unless it has been done.
 
         Files that an earlier run left are removed when the role is locked. If another process has
-        the role, the file "conflict" is made, and a ValueError is raised.
+        the role, the file "conflict" tells it, and a ValueError is raised.
         """
         if self._number is None:
             self._number = _number_object(self, _objects.setdefault(self._role, []))
@@ -152,7 +152,7 @@ class Exchange:
             _roles.pop(self._role).release()
 
     def _lives(self, process: int) -> bool:
-        """Return whether a process of the run is alive, which is the case if its lock is taken."""
+        """Return whether process number `process` is alive: if so, it holds its lock."""
         path = self._file(process, "lock")
         if (os.getpid(), str(path)) in _roles:
             return True
@@ -213,8 +213,8 @@ class Exchange:
     def receive(self) -> list[memoryview]:
         """Ask processes 1, 2, .. for their rows, and return an Arrow stream for each of them.
 
-        The stream of a process without rows is empty. A ValueError is raised if a process does not
-        send its rows in time. Call `report` afterwards, also after an error.
+        It is empty for a process without rows. A ValueError is raised if a process cannot read its
+        rows, or does not send them in time. Call `report` afterwards, also after an error.
         """
         self._take_role()
         request = uuid.uuid4().hex
@@ -254,7 +254,10 @@ class Exchange:
             raise ValueError(f"Process {process} cannot read its input: {sent['error']}")
 
     def report(self, error: BaseException | None) -> None:
-        """Write the error of process 0, or None for success, to `result`; wait until it is read."""
+        """Tell all whose rows came the error of process 0, or None for success, and wait for them.
+
+        They read it in the file "result". Nothing is done without a request for rows.
+        """
         if self._received is None:
             return
         request = _content(self._request).decode()
@@ -262,8 +265,10 @@ class Exchange:
         write_whole(self._result, json.dumps(result).encode())
         # Each process removes its rows when it has read the result.
         for _ in _poll_for(_SECONDS_TO_READ):
-            unread = (self._file(p, "rows").exists() and self._lives(p) for p in self._received)
-            is_read = not any(unread)
+            is_read = not any(
+                self._file(process, "rows").exists() and self._lives(process)
+                for process in self._received
+            )
             if is_read:
                 break
         self._request.unlink(missing_ok=True)
@@ -308,7 +313,7 @@ class Exchange:
             raise ValueError(f"Process 0 could not compute: {result['error']}")
 
     def _check_wait_for_process_0(self, started: float) -> None:
-        """Raise a ValueError if this process has waited for too long since a time."""
+        """Raise a ValueError if `timeout` is over since `started`, a time of `time.monotonic`."""
         if time.monotonic() - started > self._timeout:
             raise ValueError(
                 f"Process 0 did not compute with the rows of process {self._process} within "
@@ -387,9 +392,10 @@ def _poll_for(seconds: float) -> Iterator[None]:
 
 
 def _number_object(exchange: Exchange, objects: list[weakref.ref[Exchange]]) -> int:
-    """Put an object at the first index of a deleted one, or at the end, and return the index."""
+    """Put an object in place of the first deleted one, or at the end, and return its index."""
     if any(other() is not None for other in objects):
         gc.collect()  # Metrics of evaluate refer to themselves, so they outlive their last user.
-    number = next((n for n, other in enumerate(objects) if other() is None), len(objects))
+    is_deleted = [other() is None for other in objects] + [True]
+    number = is_deleted.index(True)
     objects[number : number + 1] = [weakref.ref(exchange)]
     return number

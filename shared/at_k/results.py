@@ -33,7 +33,7 @@ class Result(dict[str, Any], metaclass=_SerializedAsDict):
         estimates: an `Estimate` for each score, in the order of the keys. The result of `compare`
             has a `Difference` for each, and that of `leaderboard` an `Estimate` for each entry of
             "runs".
-        averaging: how questions are averaged, such as "averaged over 3 groups", or "".
+        averaging: how questions are averaged, such as "averaged over 3 groups"; "" for the mean.
     """
 
     def __init__(
@@ -58,7 +58,7 @@ class Result(dict[str, Any], metaclass=_SerializedAsDict):
 
 
 def overall_label(averaging: str) -> str:
-    """Return the heading of all questions beside groups; `averaging` is that of a `Result`."""
+    """Return how all questions are called beside groups; `averaging` is that of a `Result`."""
     return "mean of groups" if averaging.startswith("averaged over") else "all questions"
 
 
@@ -83,8 +83,9 @@ def _parse_estimates(scores: Mapping[str, Any]) -> Iterator[Estimate]:
     """Yield an estimate for each score, parsed from the keys of a dict of scores."""
     suffixes = (*Interval._fields, "band_lo", "band_hi")
     statistics = {f"{key}_{suffix}" for key in scores for suffix in suffixes}
-    others = statistics | {"per_question", "checker"}
-    for key in (key for key in scores if key not in others):
+    for key in scores:
+        if key in statistics or key in ("per_question", "checker"):
+            continue
         group, slash, name = key.rpartition("/")
         numbers = [scores.get(f"{key}_{field}") for field in Interval._fields]
         interval = Interval(*numbers) if numbers.count(None) < len(numbers) else None

@@ -254,8 +254,8 @@ def _summary(name: str) -> str:
     """Return a line about a subcommand: for a metric, the first in the docstring of its script."""
     if name in _COMMANDS:
         return _COMMANDS[name]
-    script = ast.parse(metric_script(name).read_text(encoding="utf-8"))
-    return (ast.get_docstring(script) or name).splitlines()[0]
+    _, _, docstring = metric_script(name).read_text(encoding="utf-8").partition('"""')
+    return docstring.splitlines()[0].removesuffix('"""')
 
 
 def _register(remove: bool) -> None:

@@ -100,9 +100,9 @@ def _scope_of_runs(inputs: Sequence[RunInput], compared: Compared) -> Scope:
     missing = [f"{run.name}: {run.questions.missing}" for run in inputs if run.questions.missing]
     correction = enumerated([*dict.fromkeys(map(correction_in_words, compared.checkers.values()))])
     if compared.falling:
+        names = enumerated(compared.falling)
         correction += (
-            f" (the corrected pass@k of {enumerated(compared.falling)} falls with k, which no "
-            f"success rates allow)"
+            f" (the corrected pass@k of {names} falls with k, which no success rates allow)"
         )
     return Scope(
         [run.outcomes.n for run in compared.runs],

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import ast
 import contextlib
 import functools
 import sys
@@ -77,8 +76,10 @@ def add_metric_flags(command: argparse.ArgumentParser, name: str) -> None:
     computation = COMPUTATIONS[name]
     examples = _VERDICT_EXAMPLES if name == "score_agg" else _METRIC_EXAMPLES
     epilog = (examples + _FILES).format(name=name, cool=COOL, warm=WARM)
-    parameters, formats = computation.parameters.values(), (*FORMATS_OF_OUTPUT, _PUBLISHED_FORMAT)
-    add_flags(command, "FILE...", epilog, parameters, _parameter_helps(name), formats=formats)
+    script = metric_script(name).read_text(encoding="utf-8")
+    docstring = script.partition('_KWARGS_DESCRIPTION = """')[2].partition('"""')[0]
+    helps, formats = parameter_helps(docstring), (*FORMATS_OF_OUTPUT, _PUBLISHED_FORMAT)
+    add_flags(command, "FILE...", epilog, computation.parameters.values(), helps, formats=formats)
     group = command.add_argument_group(
         "for --format eval-results",
         "Save it as a file .eval_results/NAME.yaml in the model's repository on the Hub.",
@@ -86,15 +87,6 @@ def add_metric_flags(command: argparse.ArgumentParser, name: str) -> None:
     for field, text in _PUBLISHED_FIELDS.items():
         group.add_argument(as_flag(field), metavar="TEXT", help=f"{text}.")
     command.set_defaults(run=functools.partial(_score_files, name, computation))
-
-
-def _parameter_helps(name: str) -> dict[str, str]:
-    """Return the text on each parameter of the metric `name`, from the docstring in its script."""
-    script = ast.parse(metric_script(name).read_text(encoding="utf-8"))
-    for node in script.body:
-        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "_KWARGS_DESCRIPTION":
-            return parameter_helps(ast.literal_eval(node.value))
-    raise AssertionError(f"{name} has no _KWARGS_DESCRIPTION")
 
 
 def _score_files(

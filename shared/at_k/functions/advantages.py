@@ -131,7 +131,7 @@ def advantages(
         )
 
     def weigh(rows: np.ndarray, prompt: str) -> np.ndarray:
-        """Return (G, n) weights for (G, n) rewards; messages call the first prompt `prompt`."""
+        """Return the weights of (G, n) rewards; messages call the first of G prompts `prompt`."""
         needs_k_below_n = baseline in _BELOW_N and normalize is None
         _check_size(max(k_weights), rows.shape[1], prompt, baseline if needs_k_below_n else None)
         prompts = _RealPrompts(rows) if is_maximum else _BinaryPrompts(rows)
@@ -214,7 +214,7 @@ def _check_size(k: int, n: int, prompt: str, below_n: str | None) -> None:
 def _weights_at_k(
     prompts: _BinaryPrompts | _RealPrompts, k: int, credits: Any, baseline: str, standardize: bool
 ) -> np.ndarray:
-    """Return the weights at one k: (U, 2) for binary rewards, and (G, n) for real ones."""
+    """Return the weights of the samples at one k, with the shape of `prompts.included`."""
     n = prompts.n
     if standardize:
         return prompts.standardized(k, credits)
@@ -242,32 +242,39 @@ class _BinaryPrompts:
         self._c = np.flatnonzero(np.bincount(self._c_of_row))  # faster than np.unique
 
     def overall(self, k: int, credits: Credits) -> np.ndarray:
-        """Return the mean of f over all subsets, (U,)."""
+        """Return the mean score of all subsets of k samples, (U,), for each distinct c."""
         return _expected(self.n, self._c, np.cumsum([0.0, *credits]))
 
     def included(self, k: int, credits: Credits) -> np.ndarray:
-        """Return the mean of f over the subsets that contain sample i, (U, 2)."""
+        """Return the mean score of the subsets that contain sample i.
+
+        It has the shape (U, 2): for each distinct c, that of an incorrect and of a correct i.
+        """
         n, c, values = self.n, self._c, np.cumsum([0.0, *credits])
-        return np.stack([_expected(n - 1, c, values[:-1]), _expected(n - 1, c - 1, values[1:])], 1)
+        incorrect, correct = _expected(n - 1, c, values[:-1]), _expected(n - 1, c - 1, values[1:])
+        return np.stack([incorrect, correct], axis=1)
 
     def marginal(self, k: int, credits: Credits) -> np.ndarray:
-        """Return by how much sample i raises the score of k - 1 others, on average, (U, 2)."""
+        """Return by how much sample i raises the score of k - 1 others, on average, (U, 2).
+
+        An incorrect sample (the first column) raises no score.
+        """
         return _expected(self.n - 1, self._c - 1, np.array(credits))[:, None] * [0.0, 1.0]
 
     def standardized(self, k: int, credits: Credits) -> np.ndarray:
-        """Return (`included` - `overall`) / SD of f over all subsets, (U, 2); 0 if the SD is 0."""
+        """Return (`included` - `overall`) / SD of the scores of all subsets; 0 if the SD is 0."""
         n, c, values = self.n, self._c, np.cumsum([0.0, *credits])
         if k == n:
             return np.zeros((len(c), 2))
-        # Replace an incorrect sample by a correct one: E[f] changes by a credit, beside k - 1 of
-        # the n - 2 others. Thus no difference of nearly equal means is taken.
+        # Replace an incorrect sample by a correct one: the mean changes by a credit, beside k - 1
+        # of the n - 2 others. Thus no difference of nearly equal means is taken.
         step = (1 - k / n) / (n - 1) * _expected(n - 2, c - 1, np.array(credits))
         std = _std(np.broadcast_to(values, (len(c), k + 1)), _pmf(n, c, k))
         step = np.divide(step, std, out=np.zeros(len(c)), where=std > 0)
-        return np.stack([-c * step, (n - c) * step], 1)
+        return np.stack([-c * step, (n - c) * step], axis=1)
 
     def in_order_of_rewards(self, weights: np.ndarray) -> np.ndarray:
-        """Return (G, n) weights in the order of the rewards from (U, 2) weights by c and reward."""
+        """Return the (G, n) weights of all samples from `weights`, (U, 2), by c and by reward."""
         table = np.zeros((self.n + 1, 2))
         table[self._c] = weights
         result = self._rewards * table[self._c_of_row, 1:]
@@ -292,15 +299,15 @@ class _RealPrompts:
         self._ranked = rewards.take(self._order)
 
     def overall(self, k: int, credits: None) -> np.ndarray:
-        """Return the mean of the maximum over all subsets, (G,)."""
+        """Return the mean of the maximum over all subsets of k samples, for each prompt, (G,)."""
         return self._ranked @ chance_of_rank(self.n, k)
 
     def included(self, k: int, credits: None) -> np.ndarray:
-        """Return the mean of the maximum over the subsets that contain sample i, (G, n)."""
+        """Return the mean of the maximum over the subsets that contain a sample, (G, n) by rank."""
         return self._included(self._ranked, k)
 
     def marginal(self, k: int, credits: None) -> np.ndarray:
-        """Return by how much sample i raises the maximum of k - 1 others, on average, (G, n)."""
+        """Return by how much a sample raises the maximum of k - 1 others, on average, by rank."""
         if k == 1:
             return self._ranked
         # Sample i exceeds the maximum of k - 1 others by the gaps between that and r_i.
@@ -311,7 +318,7 @@ class _RealPrompts:
         return _running_sums(means)
 
     def standardized(self, k: int, credits: None) -> np.ndarray:
-        """Return `included` minus `overall`, in standard deviations over all subsets, or 0."""
+        """Return (`included` - `overall`) / SD of the maxima of all subsets; 0 if the SD is 0."""
         share = chance_of_rank(self.n, k)
         centered = self._ranked - self._ranked[:, [np.argmax(share)]]
         std = _std(centered, np.broadcast_to(share, centered.shape))[:, None]
@@ -319,13 +326,13 @@ class _RealPrompts:
         return np.divide(deviation, std, out=np.zeros(deviation.shape), where=std > 0)
 
     def in_order_of_rewards(self, weights: np.ndarray) -> np.ndarray:
-        """Return weights in the order of the rewards, (G, n), from weights by rank."""
+        """Return the (G, n) weights in the order of the rewards, from `weights` by rank."""
         result = np.empty(weights.shape)
         result.reshape(-1)[self._order] = weights
         return result
 
     def _included(self, ranked: np.ndarray, k: int) -> np.ndarray:
-        """Return `included` for (G, n) sorted rewards: r_n minus the mean gap to the maximum."""
+        """Return `included` for rewards `ranked`, (G, n): r_n minus the mean gap to the maximum."""
         if k == 1:
             return ranked
         # The maximum is below the gap from r_j to r_(j+1), j >= i, if the k - 1 others are among
@@ -375,5 +382,5 @@ def _pmf(n: int, c: np.ndarray, k: int) -> np.ndarray:
 
 @lru_cache(maxsize=64)
 def _pmf_table(n: int, k: int) -> np.ndarray:
-    """Return the pmf for c = 0 .. n, (n + 1, k + 1). All steps of a training run need the same."""
+    """Return `_pmf` for c = 0 .. n, (n + 1, k + 1). It is cached for all steps of a training."""
     return pmf(np.full(n + 1, n), np.arange(n + 1), k)

@@ -34,11 +34,12 @@ def point_estimate(R: OutcomesLike, k: int, score: ScoreOfK) -> float:
 
 
 def _mean_score(counts: BinaryCounts, score: Score | Credits) -> float:
-    """Return the estimate of a score over all questions."""
-    if not isinstance(score, Score):
-        column = expected_credits(*counts.unique, [score])[:, 0]
-        return float((column * counts.multiplicity).sum()) / len(counts)
-    return pass_scores(counts, {"": score}).means(counts.multiplicity)[""]
+    """Return the mean estimate of a score over all questions."""
+    if isinstance(score, Score):
+        return pass_scores(counts, {"": score}).means(counts.multiplicity)[""]
+    # The estimate of each distinct (n, c), which `multiplicity` questions have.
+    estimates = expected_credits(*counts.unique, [score])[:, 0]
+    return float((estimates * counts.multiplicity).sum()) / len(counts)
 
 
 PARAMETERS = {

@@ -250,8 +250,9 @@ class TailPassProfile:
     def _covariance(self, a: np.ndarray, b: np.ndarray) -> float:
         """Return the posterior covariance of the averages over questions of two payoffs, (S,) each.
 
-        E[E[a] E[b]] is the expected value of the payoff a of k samples times the payoff b of k more
-        ones. This is a mean over the counts of 2k samples and the ways to split them into halves.
+        A payoff has a value for each possible count of k samples. E[E[a] E[b]] is the expected
+        value of the payoff a of k samples times the payoff b of k more ones. This is a mean over
+        the counts of 2k samples and the ways to split them into halves.
         """
         # A payoff near 1 is replaced by 1 minus the payoff, so that no digits cancel.
         sign = 1.0
@@ -265,7 +266,7 @@ class TailPassProfile:
         return float(self._share @ covariances) / self.question_count
 
     def _summary(self, payoff: np.ndarray) -> tuple[float, float]:
-        """Return mean and standard deviation of a payoff, (S,)."""
+        """Return the mean and the standard deviation of a payoff of each count of k samples."""
         if np.ptp(payoff) <= 1e-15:  # The variance of a constant would be a rounding error.
             return float(payoff[0]), 0.0
         mean = float(self._share @ (self._pmf @ payoff))
@@ -273,16 +274,16 @@ class TailPassProfile:
 
     @cached_property
     def _sums_of_pairs(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return (index, ways, pmf) for the sum of each pair of the S counts of k samples.
+        """Return (index, ways, pmf) for the sum of each pair of the S possible counts of k samples.
 
-        A sum is one of S2 possible counts of 2k samples: `index`, (S x S,), says which one. `ways`,
-        (S, S), is the probability that 2k samples with this sum are split into this pair. `pmf`,
-        (U, S2), has the probabilities of the S2 counts.
+        A sum is one of the S2 possible counts of 2k samples: `index`, (S x S,), says which one.
+        `ways`, (S, S), is the probability that 2k samples with this sum are split into this pair.
+        `pmf`, (U, S2), has the probabilities of the S2 counts under each distinct posterior.
         """
         counts, k = self._counts, self.k
-        # The counts at all levels are encoded as one integer.
-        base = (2 * k + 1) ** np.arange(counts.shape[1])
         doubled = _counts_of_levels(2 * k, counts.shape[1])
+        # The counts at all levels are encoded as one integer, to find a sum among `doubled`.
+        base = (2 * k + 1) ** np.arange(counts.shape[1])
         codes = doubled @ base
         order = np.argsort(codes)
         codes_of_sums = np.add.outer(counts @ base, counts @ base).ravel()
@@ -297,16 +298,14 @@ class TailPassProfile:
 
 
 def _counts_of_levels(k: int, levels: int) -> np.ndarray:
-    """Return all ways to distribute k samples: the number at each of L `levels`, (S, L)."""
+    """Return all ways to distribute k samples: rows with the number at each of the `levels`."""
     if levels == 1:
         return np.array([[k]])
-    return np.concatenate(
-        [
-            np.column_stack([np.full(len(others), first), others])
-            for first in range(k + 1)
-            for others in [_counts_of_levels(k - first, levels - 1)]
-        ]
-    )
+    parts = []
+    for number in range(k + 1):  # at the first level
+        others = _counts_of_levels(k - number, levels - 1)
+        parts.append(np.column_stack([np.full(len(others), number), others]))
+    return np.concatenate(parts)
 
 
 def _log_multinomial(counts: np.ndarray) -> np.ndarray:
