@@ -8,7 +8,6 @@ import re
 import at_k
 import numpy as np
 import pytest
-from at_k.cli.command import main
 from conftest import ROOT
 from run_command import error_of, output_of, scores_of, words_of, write_json_lines, write_runs
 
@@ -60,6 +59,10 @@ def test_json_is_the_dict_of_the_function(capsys, tmp_path):
     expected = at_k.compare(OUTCOMES_A, OUTCOMES_B, "G-Pass@k", [2, 4], "questions", 0.9, tau=0.75)
     assert scores == expected
     assert list(scores) == list(expected)
+    printed = output_of(capsys, "compare", *files, *flags.split(), "--format", "csv")
+    rows = csv.DictReader(io.StringIO(printed))
+    numbers = [(row["group"], row["key"], float(row["difference"])) for row in rows]
+    assert numbers == [("", key, expected[key]) for key in ("G-Pass@2_0.75", "G-Pass@4_0.75")]
 
 
 @pytest.mark.parametrize("column", ["id", "question_id", "Prompt"])
@@ -303,12 +306,14 @@ def test_papers_get_scores_with_limits_ranks_and_letters(capsys, files):
     assert f"& {cell} & " in latex
     assert latex.count(r"\midrule") == 2
     assert r"\begin{tabular}{lrlr}" in latex
-    main(["compare", *map(str, files), "--k", "4", "--p-values", "--format", "csv"])
-    rows = list(csv.DictReader(io.StringIO(capsys.readouterr().out)))
-    scores = [float(row["score"]) for row in rows if row["run"]]
-    assert scores == [row["score"] for row in board["runs"]]
-    pairs = [(row["a"], row["b"]) for row in rows if row["p_adjusted"]]
-    assert pairs == [(pair["a"], pair["b"]) for pair in board["pairs"]]
+    for flags in ((), ("--p-values",)):
+        printed = output_of(capsys, "compare", *files, "--k", 4, *flags, "--format", "csv")
+        rows = list(csv.DictReader(io.StringIO(printed)))
+        scores = [float(row["score"]) for row in rows if row["run"]]
+        assert scores == [row["score"] for row in board["runs"]]
+        pairs = [(row["a"], row["b"], float(row["band_lo"])) for row in rows if row["a"]]
+        assert pairs == [(pair["a"], pair["b"], pair["band_lo"]) for pair in board["pairs"]]
+    assert [bool(row["p_adjusted"]) for row in rows] == [not row["run"] for row in rows]
 
 
 def test_a_paper_has_one_table_of_runs_and_groups(capsys, files):

@@ -184,6 +184,8 @@ class _Parser(argparse.ArgumentParser):
 
     def error(self, message: str):
         """Print a message with the usage, and exit with the status 2."""
+        if "--help" not in message:
+            message += f" (`{self.prog} --help` says what each flag takes)"
         super().error(printable(message))  # It may have the name of a file, with any characters.
 
 

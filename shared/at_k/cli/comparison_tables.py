@@ -171,9 +171,9 @@ class ComparisonView(View):
 
 def _row_of(x: Difference) -> dict[str, Any]:
     """Return the values of a difference by the names of the columns."""
-    row = {"group": x.group, "key": x.key, "a": x.a, "b": x.b, "difference": x.score, "p": x.p}
-    limits = zip((*_LIMITS, *_BAND), (*x.interval, *x.band), strict=True)
-    return {name: value for name, value in (row | dict(limits)).items() if value is not None}
+    row = {"group": x.group, "key": x.key, "a": x.a, "b": x.b, "difference": x.score}
+    row |= dict(zip((*_LIMITS, *_BAND), (*x.interval, *x.band), strict=True))
+    return row if x.p is None else row | {"p": x.p}
 
 
 def _with_visible_signs(scale: Scale, limits: tuple[float, float]) -> Scale:
@@ -204,7 +204,7 @@ class LeaderboardView(View):
     def __post_init__(self) -> None:
         """Collect the leaderboards of groups, and what all tables and sentences say."""
         board = self.board
-        # The leaderboards by group. All questions are the group None.
+        # The leaderboards by group. The group None has all questions.
         self._boards: dict[str | None, Any] = {None: board, **board.get("groups", {})}
         self._keys = list(dict.fromkeys(row["key"] for row in board["runs"]))  # one for each k
         self._limits = Limits(board["confidence"], board["interval"], self.scope.row)
@@ -218,7 +218,7 @@ class LeaderboardView(View):
         return dict(self.board)
 
     def _rows(self, group: str | None, key: str) -> list[Mapping[str, Any]]:
-        """Return the rows of "runs" in the leaderboard of a group with this key, best first."""
+        """Return the rows of "runs" with this key for a group (None: all questions), best first."""
         return [row for row in self._boards[group]["runs"] if row["key"] == key]
 
     def tables(self) -> list[Cells]:
@@ -280,11 +280,11 @@ class LeaderboardView(View):
         return f"{self._scale.number(row['score'])} {self._scale.limits(row['lo'], row['hi'])}"
 
     def records(self) -> Cells:
-        """Return a row for each group, k and run, and for each pair of runs that has p-values."""
+        """Return a row for each group, k and run, and for each pair of runs."""
         rows = [
             {"group": group, **row}
             for group, board in self._boards.items()
-            for row in [*board["runs"], *(x for x in board["pairs"] if "p" in x)]
+            for row in [*board["runs"], *board["pairs"]]
         ]
         columns = dict.fromkeys(name for row in rows for name in row)
         return make_table({name: name for name in columns}, rows)
@@ -309,7 +309,7 @@ class LeaderboardView(View):
         """Return sentences about the table of differences, or about where the differences are."""
         if not self._shows_pairs:
             number = len(self.board["pairs"])
-            return [f"The {number} differences are in the output of --format json."]
+            return [f"The {number} differences are in the output of --format json and csv."]
         bands = (
             "band lo and band hi are the limits of all differences together, from which the "
             "letters follow; lo and hi are the limits of one difference alone."
@@ -317,9 +317,9 @@ class LeaderboardView(View):
         return [P_VALUES, bands] if self._has_p else [bands]
 
     def sentence(self) -> str:
-        """Return a sentence that compares the best run at the first k with all others."""
-        key, limits, rows = self._keys[0], self._limits, self._rows(None, self._keys[0])
-        best = rows[0]
+        """Return a sentence on all questions: the best run at the first k, and all others."""
+        key, limits = self._keys[0], self._limits
+        best, *_ = rows = self._rows(None, key)
         equal = [row["run"] for row in rows if math.isclose(row["score"], best["score"])]
         interval, verb = limits.described(self._scale, (best["lo"], best["hi"])), "has"
         if len(equal) > 1:

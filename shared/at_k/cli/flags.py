@@ -20,7 +20,7 @@ from ..core.signatures import parameters_of
 from ..readers.missing import CHOICES
 from ..readers.names import COLUMN_NAMES, PER_QUESTION, PER_SAMPLE
 from ..readers.run import read
-from .formats import FORMATS_OF_OUTPUT, as_flag
+from .formats import FORMATS_OF_OUTPUT
 from .plot import PLOT_HELP
 
 _FILE_HELP = (
@@ -163,22 +163,22 @@ def add_flags(
     )
     rows = command.add_argument_group("rows of the file, and their outcomes")
     others = command.add_argument_group("parameters")
-    for role in _FILE_COLUMNS:
-        columns.add_argument(as_flag(role), **_column_options(role, _COLUMN_HELPS[role]))
+    added = [(columns, role, _column_options(role, _COLUMN_HELPS[role])) for role in _FILE_COLUMNS]
     for parameter in parameters:
         name, text = parameter.name, helps.get(parameter.name, "")
         if name in (*PER_QUESTION, *PER_SAMPLE):
-            text = _COLUMN_HELPS.get(name, text)
-            columns.add_argument(as_flag(name), **_column_options(name, text))
+            added.append((columns, name, _column_options(name, _COLUMN_HELPS.get(name, text))))
         elif name not in _WITHOUT_FLAG:
             options = _argparse_options(parameter, text) | {"default": argparse.SUPPRESS}
-            others.add_argument(as_flag(name), **options)
+            added.append((others, name, options))
             if name == "include":
                 # Some commands called this flag --metric. The help does not show that name.
-                options |= {"dest": "include", "help": argparse.SUPPRESS}
-                others.add_argument("--metric", **options)
+                options = options | {"dest": "include", "help": argparse.SUPPRESS}
+                added.append((others, "metric", options))
     for name, options in _ROW_FLAGS.items():
-        rows.add_argument(as_flag(name), **{"help": _READ_HELPS.get(name)} | options)
+        added.append((rows, name, {"help": _READ_HELPS.get(name)} | options))
+    for group, name, options in added:
+        group.add_argument(f"--{name.replace('_', '-')}", **options)
     output: dict[str, Any] = {"dest": "output_format", "default": "table"}
     text = "output format. json prints what the Python function returns. Default: table."
     command.add_argument("--format", choices=formats, help=text, **output)

@@ -351,6 +351,9 @@ class Scale(NamedTuple):
         return f"{self.number(lo)} to {self.number(hi)}"
 
 
+FOUR_DECIMALS = Scale(percent=False, decimals=4)
+
+
 class Scope(NamedTuple):
     """The facts about one or several runs that the sentences of the output state.
 

@@ -22,7 +22,7 @@ from ..runs.gate import (
 )
 from ..runs.outcomes_of_runs import naming_questions
 from .flags import COOL, WARM, add_flags, add_second_flags, parameters_and_helps, value_of_text
-from .formats import Limits, Scale, number_of, print_output, printable
+from .formats import FOUR_DECIMALS, Limits, number_of, print_output, printable
 from .graded_files import file_arguments, graded_files
 from .run_input import RunInput
 
@@ -129,7 +129,7 @@ def verdict(gate: Gate) -> str:
 
 def _measured(gate: Gate) -> str:
     """Return a sentence with the score, and its difference from that of a baseline, if any."""
-    scale, options = Scale(percent=False, decimals=4), gate.options
+    scale, options = FOUR_DECIMALS, gate.options
     limits = Limits(options.confidence, str(options.interval), anytime=options.anytime)
     interval, averaging = limits.described(scale, (gate.lo, gate.hi)), options.weighting.words
     name = f"{gate.key}, {averaging}," if averaging else gate.key

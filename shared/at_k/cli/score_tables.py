@@ -13,6 +13,7 @@ from ..core.estimates import Estimate
 from ..results import estimates_of
 from ..runs.noise import largest_share
 from .formats import (
+    FOUR_DECIMALS,
     OTHER_QUESTIONS,
     SAME_QUESTIONS,
     Cells,
@@ -119,7 +120,7 @@ class ScoresView(View):
         overall, *groups = self._headings
         columns = [overall.capitalize() or "Estimate", *groups]
         table = crossed(scale.heading, [*self._overall], columns, cells, heads)
-        return [table, *self._table_of_questions()]
+        return [table, *self._table_of_questions(scale)]
 
     def records(self) -> Cells:
         """Return a row for each key and group. Raises ValueError for scores of single questions."""
@@ -133,16 +134,16 @@ class ScoresView(View):
         numbers = [value for value in values if isinstance(value, (int, float))]
         return Scale.of([row["metric"] for row in stated], numbers)
 
-    def _table_of_questions(self) -> list[Cells]:
+    def _table_of_questions(self, scale: Scale = FOUR_DECIMALS) -> list[Cells]:
         """Return a list with the table of the scores of single questions, or [] without them."""
         if "per_question" not in self.scores:
             return []
-        columns = self.scores["per_question"]
+        columns, unit = self.scores["per_question"], " in %" if scale.percent else ""
         rows = [*zip(*columns.values(), strict=True)]
-        table = [["question", *columns]]
+        table = [["question", *(f"{key}{unit}" for key in columns)]]
         for question, row in zip(self.ids or range(len(rows)), rows, strict=True):
             name = " ".join(question) if isinstance(question, tuple) else str(question)
-            table.append([short_label(name), *map("{:.4f}".format, row)])
+            table.append([short_label(name), *map(scale.number, row)])
         return [table]
 
     # --- Sentences ------------------------------------------------------------------------
@@ -156,6 +157,7 @@ class ScoresView(View):
             )
         if not for_paper:
             notes += [self._noise_in_words(*item) for item in self.noise.items()]
+        # The name of an unknown interval is "none: " and the reason.
         methods = {row.get("interval", "") for row in self._rows}
         reasons = sorted(method for method in methods if method.startswith("none"))
         notes += [f"{reason.replace('none', 'No interval', 1)}." for reason in reasons]
@@ -277,9 +279,9 @@ class ScoresView(View):
             )
         phrases = [row["key"], self.scope.in_words()]
         if "lo" in row:
-            method, scale = row["method"], Scale(percent=False, decimals=4)
-            limits = self._limits_by(method).described(scale, (row["lo"], row["hi"]))
-            phrases += [f"standard error {row['sigma']:.4f}", f"{limits} ({method})"]
+            method, limits = row["method"], (row["lo"], row["hi"])
+            described = self._limits_by(method).described(FOUR_DECIMALS, limits)
+            phrases += [f"standard error {row['sigma']:.4f}", f"{described} ({method})"]
         return row["score"], phrases
 
     @property

@@ -59,7 +59,10 @@ def at_k(
     keys = {role: key for role, key in roles.items() if key is not None}
 
     def scores_of_epochs(scores: list[SampleScore]) -> Value:
-        """Return one dict: values of scores by name, and numbers of questions by problem."""
+        """Return one dict: values of scores by name, and numbers of questions by problem.
+
+        `scores` has the scores of all epochs. An inspect_ai sample with an id is one question.
+        """
         samples: dict[str, list[Any]] = {}
         metadata: dict[str, dict[str, Any]] = {}
         for index, sample in enumerate(scores):
