@@ -254,10 +254,7 @@ class Exchange:
             raise ValueError(f"Process {process} cannot read its input: {sent['error']}")
 
     def report(self, error: BaseException | None) -> None:
-        """Tell all whose rows came the error of process 0, or None for success, and wait for them.
-
-        They read it in the file "result". Nothing is done without a request for rows.
-        """
+        """Tell the others the error of process 0, or None for success, and wait until they know."""
         if self._received is None:
             return
         request = _content(self._request).decode()
@@ -265,10 +262,8 @@ class Exchange:
         write_whole(self._result, json.dumps(result).encode())
         # Each process removes its rows when it has read the result.
         for _ in _poll_for(_SECONDS_TO_READ):
-            is_read = not any(
-                self._file(process, "rows").exists() and self._lives(process)
-                for process in self._received
-            )
+            unread = (self._file(p, "rows").exists() and self._lives(p) for p in self._received)
+            is_read = not any(unread)
             if is_read:
                 break
         self._request.unlink(missing_ok=True)

@@ -59,12 +59,12 @@ def load(name: str, **options: Any) -> Any:
     """
     metric_script(name)
     script = import_module(f"at_k.metrics.{name}.{name}")  # imports evaluate, which takes seconds
-    (metric_class,) = (
-        value
-        for value in vars(script).values()
-        if isinstance(value, type) and value.__module__ == script.__name__
-    )
-    return metric_class(**options)
+    return getattr(script, _class_name(name))(**options)
+
+
+def _class_name(name: str) -> str:
+    """Return the name of the class of a metric, such as "MaxAtK" for "max_at_k"."""
+    return name.title().replace("_", "")
 
 
 def register() -> dict[str, Path]:
@@ -82,10 +82,9 @@ def register() -> dict[str, Path]:
 
     folders = {}
     for name in metric_folders():
-        class_name = name.title().replace("_", "")
         script = (
             f'"""The metric {name} of the installed package evaluate-at-k."""\n\n'
-            f"from at_k.metrics.{name}.{name} import {class_name}\n"
+            f"from at_k.metrics.{name}.{name} import {_class_name(name)}\n"
         )
         version = hashlib.sha256(script.encode()).hexdigest()
         folders[name] = _scripts_folder(name) / version

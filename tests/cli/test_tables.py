@@ -5,7 +5,7 @@ import json
 import at_k
 import numpy as np
 import pytest
-from at_k.cli.formats import Scope, aligned
+from at_k.cli.formats import Scope
 from at_k.cli.score_tables import ScoresView
 from run_command import FLAGS, output_of, question_rows, words_of, write_json_lines
 from scored import compute, max_at_k
@@ -193,12 +193,6 @@ def test_where_maj_at_k_is_shown_the_output_says_what_other_papers_call_so(capsy
     command = ("gpassk", file, "--k", 1)
     assert f"{vote} of cons_at_k." in words_of(capsys, *command, "--include", "maj@k")
     assert "most papers" not in output_of(capsys, *command)
-
-
-def test_columns_are_as_wide_as_their_widest_cell():
-    assert aligned([["", "long head"], ["long row", "1"]]) == (
-        "          long head\n--------  ---------\nlong row          1"
-    )
 
 
 SCOPE = Scope([np.array([1])], None)

@@ -263,11 +263,6 @@ def _summary(name: str) -> str:
 def _register(remove: bool) -> None:
     """Register the metrics with `evaluate.load`, or unregister them, and print their names."""
     names = ", ".join(f'"{name}"' for name in (unregister if remove else register)())
-    if remove:
-        text = f"evaluate.load no longer finds {names} in the cache of this user."
-    else:
-        text = (
-            f"evaluate.load now finds {names} in the cache of this user, unless the Hub has a "
-            f"metric of the same name."
-        )
-    print_output(textwrap.fill(text))
+    finds = "no longer finds" if remove else "now finds"
+    unless = "" if remove else ", unless the Hub has a metric of the same name"
+    print_output(textwrap.fill(f"evaluate.load {finds} {names} in the cache of this user{unless}."))

@@ -63,11 +63,6 @@ class ComparisonView(View):
         return len(self.differences[None]) > 1
 
     @property
-    def _all_differences(self) -> list[Difference]:
-        """The differences of all groups."""
-        return [*itertools.chain(*self.differences.values())]
-
-    @property
     def _limits(self) -> Limits:
         """The words about the limits for sentences and headings."""
         options = self.options
@@ -79,7 +74,7 @@ class ComparisonView(View):
 
     def data(self) -> dict[str, Any]:
         """Return the dict that `compare` returns."""
-        return differences_as_dict(self._all_differences)
+        return differences_as_dict(self._paper_rows())
 
     def tables(self) -> list[Cells]:
         """Return a table for all questions and one for each group, with a row for each k."""
@@ -100,11 +95,12 @@ class ComparisonView(View):
         columns = {"key": scale.heading, "a": a, "b": b}
         columns["difference"] = f"Difference ({self._limits.heading})"
         columns |= {"band": band, "p": "p"} if self._has_band else {"p": "p"}
-        return [make_table(columns, [self._paper_row(x, scale) for x in differences])]
+        rows = [self._paper_row(difference, scale) for difference in differences]
+        return [make_table(columns, rows)]
 
     def _paper_rows(self) -> list[Difference]:
-        """Return the differences that `paper_tables` shows. Pages add those of other scores."""
-        return self._all_differences
+        """Return the differences of all groups. Pages add those of other scores."""
+        return [*itertools.chain(*self.differences.values())]
 
     def _paper_row(self, difference: Difference, scale: Scale) -> dict[str, str]:
         """Return the texts of a difference in `paper_tables` by the names of the columns."""
@@ -123,7 +119,7 @@ class ComparisonView(View):
         """Return a row for each group and k; the group of all questions is ""."""
         columns = {"group": "group", "key": "key", "a": self.names[0], "b": self.names[1]}
         columns |= {"difference": "difference", **_LIMITS, **_BAND, "p": "p"}
-        return make_table(columns, map(_row_of, self._all_differences))
+        return make_table(columns, map(_row_of, self._paper_rows()))
 
     def notes(self, for_paper: bool = False) -> list[str]:
         """Return one paragraph in a list: what the columns are, and which run is higher."""
@@ -150,7 +146,8 @@ class ComparisonView(View):
         """Return a sentence on the difference at `key`, or else the first, and on the band."""
         differences, (name_a, name_b) = self.differences[None], self.names
         scale = _scale_of_two(differences)
-        shown = next((x for x in differences if x.key == key), differences[0])
+        at_key = [difference for difference in differences if difference.key == key]
+        shown = (at_key or differences)[0]
         score_a, score_b = (scale.with_unit(score) for score in (shown.a, shown.b))
         scores, (lo, hi) = f"{score_b} for {name_b} and {score_a} for {name_a}", shown.interval
         if shown.score < 0:  # The difference is b - a. The higher score is stated first.
@@ -169,11 +166,13 @@ class ComparisonView(View):
         )
 
 
-def _row_of(x: Difference) -> dict[str, Any]:
+def _row_of(difference: Difference) -> dict[str, Any]:
     """Return the values of a difference by the names of the columns."""
-    row = {"group": x.group, "key": x.key, "a": x.a, "b": x.b, "difference": x.score}
-    row |= dict(zip((*_LIMITS, *_BAND), (*x.interval, *x.band), strict=True))
-    return row if x.p is None else row | {"p": x.p}
+    row = {name: getattr(difference, name) for name in ("group", "key", "a", "b")}
+    row["difference"] = difference.score
+    row["lo"], row["hi"] = difference.interval
+    row["band_lo"], row["band_hi"] = difference.band
+    return row if difference.p is None else row | {"p": difference.p}
 
 
 def _with_visible_signs(scale: Scale, limits: tuple[float, float]) -> Scale:
@@ -185,8 +184,8 @@ def _with_visible_signs(scale: Scale, limits: tuple[float, float]) -> Scale:
 
 def _scale_of_two(differences: Sequence[Difference]) -> Scale:
     """Return the scale for the scores of two runs at all k."""
-    scores = [score for x in differences for score in (x.a, x.b)]
-    return Scale.of([x.metric for x in differences], scores)
+    scores = [score for difference in differences for score in (difference.a, difference.b)]
+    return Scale.of([difference.metric for difference in differences], scores)
 
 
 # --- More runs ----------------------------------------------------------------------------

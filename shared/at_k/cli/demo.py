@@ -20,7 +20,11 @@ _TABLE = {
 
 def demo() -> None:
     """Print a table of the scores at two temperatures and their differences."""
-    low, high = _scores(COOL), _scores(WARM)
+    all_keys = [*itertools.chain(*_TABLE.values())]
+    low, high = (
+        GPASSK.compute(**read_run(file), check_correct_fn="numeric", include=all_keys)
+        for file in (COOL, WARM)
+    )
     table = [["", "T = 0.2", "T = 0.8", "difference"]]
     for title, keys in _TABLE.items():
         table.append([title, "", "", ""])
@@ -40,9 +44,3 @@ To score one of these files, or your own with a line such as
 
   at-k gpassk {WARM} --check-correct-fn numeric"""
     print_output(text)
-
-
-def _scores(file: str) -> dict[str, float]:
-    """Return the scores of a file, by the keys in `_TABLE`."""
-    keys = list(itertools.chain(*_TABLE.values()))
-    return GPASSK.compute(**read_run(file), check_correct_fn="numeric", include=keys)

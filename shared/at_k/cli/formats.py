@@ -46,8 +46,7 @@ _LATEX_CHARACTERS = {
 class View(abc.ABC):
     """The base class of the output of a subcommand, in all of FORMATS_OF_OUTPUT.
 
-    `label` is the name of the table in LaTeX, and `input` has sentences on what was read. `scope`
-    has the facts that captions state, if any.
+    `label` is the name of the table in LaTeX, and `input` has sentences on what was read.
     """
 
     label = "scores"
@@ -81,11 +80,12 @@ class View(abc.ABC):
     def printed(self, output_format: str) -> str:
         """Return the output in a format. For JSON and CSV, sentences go to standard error."""
         if output_format == "json":
-            _print_beside_output(self.input)
+            print(printable("\n".join(self.input)), file=sys.stderr)
             return json.dumps(self.data(), indent=2)
         if output_format == "csv":
             text = csv_text(self.records())
-            _print_beside_output([*self.input, *self.notes(), self.sentence()])
+            sentences = [*self.input, *self.notes(), self.sentence()]
+            print(printable("\n".join(filter(None, sentences))), file=sys.stderr)
             return text.rstrip("\n")
         lines = [" ".join(printable(line).split("\n")) for line in self.input]
         if output_format == "latex":
@@ -107,11 +107,6 @@ class View(abc.ABC):
             for index, table in enumerate(self.paper_tables())
         ]
         return _paragraphs(comment, *tables, _wrapped(_latex_text(self.sentence()), 80))
-
-
-def _print_beside_output(sentences: Iterable[str]) -> None:
-    """Print the sentences that are not empty to standard error, a line each."""
-    print(printable("\n".join(filter(None, sentences))), file=sys.stderr)
 
 
 def _paragraphs(*texts: str) -> str:
@@ -161,12 +156,12 @@ def make_table(
     """
     rows = list(rows)
     known = {name for row in rows for name in row}
-    text_by_column = {name: texts.get(name, text) for name in columns if name in known}
-    table = [[columns[name] for name in text_by_column]]
-    for row in rows:
-        values = ((text_of, row.get(name)) for name, text_of in text_by_column.items())
-        table.append([missing if x is None else text_of(x) for text_of, x in values])
-    return table
+    shown = [(name, texts.get(name, text)) for name in columns if name in known]
+    cells = (
+        [missing if row.get(name) is None else text_of(row[name]) for name, text_of in shown]
+        for row in rows
+    )
+    return [[columns[name] for name, _ in shown], *cells]
 
 
 def crossed(
@@ -215,8 +210,7 @@ def _spreadsheet_safe(cell: str) -> str:
     which would start a row, are escaped.
     """
     cell = printable(cell)
-    visible = (character for character in cell if character.isprintable())
-    first = "".join(visible).strip()[:1] or " "
+    first = next((x for x in cell if x.isprintable() and not x.isspace()), " ")
     is_like_formula = first in _STARTS_OF_FORMULAS or cell.startswith(("\t", "\n"))
     return f"'{cell}" if is_like_formula and not _NUMBER_IN_CELL.fullmatch(cell) else cell
 

@@ -109,17 +109,14 @@ def graded_files(
     with contextlib.redirect_stdout(sys.stderr):
         runs, options = grade_sources(read, options, **arguments.grading)
     checker, interval = options.check_correct_fn, options.interval
-    inputs = [RunInput(x.source, checker, x.name, x.unanswered, interval) for x in runs]
+    inputs = [RunInput(run.source, checker, run.name, run.unanswered, interval) for run in runs]
     return inputs, runs, options
 
 
 def _read_files(
     files: Sequence[str], reading: Mapping[str, Any], index: int, number: int
 ) -> ReadRun:
-    """Read the files of run `index` (from 0) of `number` runs, with arguments of `read_run`.
-
-    Runs after the first may lack columns of `_OPTIONAL_LATER`. Errors name the file.
-    """
+    """Read run `index` (from 0) of `number`. Later runs may lack columns of `_OPTIONAL_LATER`."""
     try:
         return read_run(files, **reading)
     except SelectionError as error:
@@ -146,8 +143,6 @@ def _error_of_later(
 
 def _way_of_second(way: Way) -> Way:
     """Return a way with the parameters of the second file, such as where_b for where."""
-    arguments = {
-        f"{role}_b" if role in ROLES_OF_SECOND else role: value
-        for role, value in way.arguments.items()
-    }
+    names = {role: f"{role}_b" for role in ROLES_OF_SECOND}
+    arguments = {names.get(role, role): value for role, value in way.arguments.items()}
     return Way(arguments, way.meaning)

@@ -63,10 +63,9 @@ def chart_of_scores(view: ScoresView, run: RunInput) -> Figure:
 
 
 def _chart_of_estimates(estimates: Sequence[Estimate]) -> Callable[..., Figure]:
-    """Return the function of `at_k.charts` that fits estimates, or raise a ValueError.
+    """Return `by_group`, `by_k` or `by_threshold` of `at_k.charts`: the first that fits estimates.
 
-    It is `by_group` if there are groups, `by_k` if some score has several k, or `by_threshold` if
-    G-Pass@k has several thresholds.
+    Raises ValueError if there are no groups, nor several k or thresholds of a score.
     """
     from ..charts import by_group, by_k, by_threshold
 

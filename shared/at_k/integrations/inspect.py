@@ -59,10 +59,7 @@ def at_k(
     keys = {role: key for role, key in roles.items() if key is not None}
 
     def scores_of_epochs(scores: list[SampleScore]) -> Value:
-        """Return one dict: values of scores by name, and numbers of questions by problem.
-
-        `scores` has the scores of all epochs. An inspect_ai sample with an id is one question.
-        """
+        """Return one dict: values of scores by name, and numbers of questions by problem."""
         samples: dict[str, list[Any]] = {}
         metadata: dict[str, dict[str, Any]] = {}
         for index, sample in enumerate(scores):
@@ -84,10 +81,7 @@ def at_k(
 
 
 def _outcome(value: Any, correct: set[Any] | None) -> Any:
-    """Return 1 if the value is one of `correct`, else 0. If that is None, return it as an outcome.
-
-    Values in `correct` are as `comparable` returns them.
-    """
+    """Return 1 if `correct` has the value, else 0. Without `correct`, return it as an outcome."""
     if correct is None:
         return as_outcome(score_of_inspect(value))
     return int(comparable(value) in correct)

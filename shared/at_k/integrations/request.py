@@ -73,11 +73,10 @@ class ScoreRequest:
         problems: dict[str, float] = {}
         for k in self.k if outcomes else ():
             without_limits: dict[str, Any] = {"k": k, "groups": groups}
-            attempts = [without_limits]
-            if self.confidence is not None:
-                limits = {"confidence": self.confidence, "interval": self.interval}
-                attempts.insert(0, without_limits | limits | {"clusters": clusters})
-            for options in attempts:
+            limits = {"confidence": self.confidence, "interval": self.interval}
+            with_limits = without_limits | limits | {"clusters": clusters}
+            # If the limits cannot be computed, compute the scores alone.
+            for options in [with_limits, without_limits] if self.confidence else [without_limits]:
                 try:
                     values |= self._values_at(outcomes, options)
                     break
