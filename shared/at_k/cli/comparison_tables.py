@@ -216,6 +216,10 @@ class LeaderboardView(View):
         """Return the dict that `leaderboard` returns."""
         return dict(self.board)
 
+    def _heading(self, group: str | None) -> str:
+        """Return the heading of a group, or of all questions (None); "" if there are no groups."""
+        return group_heading(group, len(self._boards) > 1, self.scope.averaging)
+
     def _rows(self, group: str | None, key: str) -> list[Mapping[str, Any]]:
         """Return the rows of "runs" with this key for a group (None: all questions), best first."""
         return [row for row in self._boards[group]["runs"] if row["key"] == key]
@@ -231,8 +235,7 @@ class LeaderboardView(View):
 
     def _table_of_runs(self, group: str | None, key: str) -> Cells:
         """Return the table of the scores with this key in the leaderboard of a group."""
-        title = group_heading(group, len(self._boards) > 1, self.scope.averaging)
-        table = [[title, key, "lo", "hi", "rank", "rank interval", "letters"]]
+        table = [[self._heading(group), key, "lo", "hi", "rank", "rank interval", "letters"]]
         for row in self._rows(group, key):
             numbers = [f"{row[name]:.4f}" for name in ("score", "lo", "hi")]
             least, most = row["rank_lo"], row["rank_hi"]
@@ -271,7 +274,7 @@ class LeaderboardView(View):
             [[f"{self._score(by_run[name])} {by_run[name]['letters']}"] for by_run in by_group]
             for name in names
         ]
-        groups = [group_heading(group, True, self.scope.averaging) for group in self._boards]
+        groups = [self._heading(group) for group in self._boards]
         return crossed(heading, names, groups, cells)
 
     def _score(self, row: Mapping[str, Any]) -> str:

@@ -51,7 +51,8 @@ def file_arguments(flags: dict[str, Any], files: Sequence[str] = ()) -> FileArgu
     """
     values = {role: flags.pop(f"{role}_b", None) for role in ROLES_OF_SECOND}
     second = {role: _without_empty(value) for role, value in values.items() if value is not None}
-    if all((flags.get(role) or None) == value for role, value in second.items()):
+    differs = any((flags.get(role) or None) != value for role, value in second.items())
+    if not differs:
         _refuse_repeats(files)
     reading, parameters = split_arguments(flags)
     if "include" in parameters:
