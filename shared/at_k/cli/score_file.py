@@ -222,15 +222,15 @@ def _leading_score(scores: Result) -> Estimate | None:
     return max(with_k, key=lambda pair: pair[0])[1] if with_k else None
 
 
-def _shows_noise(score: Estimate, outcomes: Samples, clusters: Sequence[Any] | None) -> bool:
-    """Return whether a score has limits, and the data show how questions and samples vary.
+def _show_noise(outcomes: Samples, score: Estimate, clusters: Sequence[Any] | None) -> bool:
+    """Return whether outcomes show how questions and samples vary.
 
     They show it by two clusters of questions, a question with two samples, and k samples of each.
     """
     has_k = score.metric not in WITHOUT_K and isinstance(score.k, int)
     has_samples = outcomes.n.max() > 1 and (not has_k or score.k <= outcomes.n.min())
     number_of_clusters = len(outcomes) if clusters is None else len({*clusters})
-    return score.interval is not None and has_samples and number_of_clusters > 1
+    return has_samples and number_of_clusters > 1
 
 
 def _noise_of_leading_score(
@@ -238,14 +238,15 @@ def _noise_of_leading_score(
 ) -> dict[str, Any]:
     """Return {key: entry of `at_k.noise`} of the leading score, or {} if noise is unknown or 0."""
     leading, outcomes = _leading_score(scores), checked.outcomes
-    if leading is None or not _shows_noise(leading, outcomes, options["clusters"]):
+    if leading is None or leading.interval is None:
+        return {}
+    if not _show_noise(outcomes, leading, options["clusters"]):
         return {}
     metric = leading.metric if leading.metric in WITHOUT_K else leading.key
     errors = Errors.from_options(options.get("checker_rates"), options.get("labels"), outcomes)
     shared = {name: options[name] for name in RunOptions.__annotations__ if name in options}
     comparison = ComparisonOptions(metric, None, "questions", options["confidence"], **shared)
-    method = (leading.interval and leading.interval.interval) or options["interval"]
-    known = None
+    known, method = None, leading.interval.interval or options["interval"]
     if method == "sampling" and not options["anytime"] and errors == Errors():
         known = [leading.interval]  # These limits for the same questions are not computed again.
     noise = noise_of(Run("The file", outcomes, checked.answers, errors), comparison, known)
