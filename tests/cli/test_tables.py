@@ -33,9 +33,11 @@ def test_a_table_has_a_row_for_each_score_and_a_column_for_each_group(capsys, fi
     rows = [row | {"id": f"x/{i}"} for i, row in enumerate(question_rows("samples", "answer"))]
     named = write_json_lines(tmp_path / "ids.jsonl", rows)
     for path, name in ((file, "1"), (named, "x/1")):
-        command = ("gpassk", path, *FLAGS, "--return-per-question")
-        assert output_of(capsys, *command).splitlines()[-1].split() == [name, "1.0000", "0.5000"]
-        *_, head, _, _, last = output_of(capsys, *command, "--format", "markdown").splitlines()
+        flags = (*FLAGS, "--return-per-question")
+        lines = output_of(capsys, "gpassk", path, *flags).splitlines()
+        assert lines[-1].split() == [name, "1.0000", "0.5000"]
+        markdown = output_of(capsys, "gpassk", path, *flags, "--format", "markdown")
+        *_, head, _, _, last = markdown.splitlines()
         assert head == "| question | pass@2 in % | pass^2 in % |"  # as the table of scores above it
         assert last == f"| {name} | 100.0 | 50.0 |"
 
