@@ -16,7 +16,7 @@ import pytest
 from at_k.cli.command import _parser, _print_message, main
 from at_k.cli.formats import FORMATS_OF_OUTPUT
 from conftest import ROOT
-from run_command import error_of, output_of, pass_at_k, scores_of, write_json_lines
+from run_command import error_of, output_of, pass_at_k, scores_of, write_json_lines, write_runs
 
 AT_K = "from at_k.cli.command import main; raise SystemExit(main())"
 
@@ -92,17 +92,12 @@ def test_arguments_of_all_types_are_written_as_flags(capsys, argument, in_shell)
 
 @pytest.mark.parametrize(("command", "files"), [("compare", 2), ("gate", 1), ("plan", 1)])
 def test_the_score_is_named_alike_in_every_command(capsys, tmp_path, command, files):
-    paths = [str(tmp_path / f"{index}.jsonl") for index in range(files)]
-    for i, path in enumerate(paths):
-        rows = [{"id": "a", "outcomes": [1, 0, i]}, {"id": "b", "outcomes": [0, 1, 1]}]
-        Path(path).write_text("".join(f"{json.dumps(row)}\n" for row in rows))
-    claim = ["--at-least", "0.1"] if command == "gate" else []
-    outputs = []
-    for word in ("--include", "--metric"):
-        main([command, *paths, *claim, word, "pass^k", "--k", "2"])
-        outputs.append(capsys.readouterr().out)
-    assert outputs[0] == outputs[1]
-    assert "pass^2" in outputs[0]
+    paths = write_runs(tmp_path, {f"{i}": [[1, 0, i], [0, 1, 1]] for i in range(files)})
+    claim = ("--at-least", 0) if command == "gate" else ()
+    words = (command, *paths, *claim, "--k", 2)
+    printed = output_of(capsys, *words, "--include", "pass^k")
+    assert "pass^2" in printed
+    assert output_of(capsys, *words, "--metric", "pass^k") == printed
 
 
 def test_an_error_after_reading_parquet_ends_with_status_2(tmp_path):
