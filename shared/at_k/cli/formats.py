@@ -171,11 +171,10 @@ def crossed(
     cells: Sequence[Sequence[Sequence[str]]],
     heads: Sequence[str] = ("",),
 ) -> Cells:
-    """Return a table with the names `rows` at its left and `columns` above, or the other way round.
+    """Return a table of rows and columns with these names, turned if it has more columns than rows.
 
-    There are at least as many rows as columns. Each of the `cells`, by row and column, is a list
-    with a text for each of `heads`. The first is below the column's name and heads[0], "algebra (95
-    % CI)"; others have headings of their own.
+    Each of the `cells`, by row and column, is a list with a text for each of `heads`. The first is
+    below the column's name and heads[0], "algebra (95 % CI)"; others have headings of their own.
     """
     if len(rows) < len(columns):
         rows, columns, cells = columns, rows, [*zip(*cells, strict=True)]

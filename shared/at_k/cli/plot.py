@@ -63,10 +63,7 @@ def chart_of_scores(view: ScoresView, run: RunInput) -> Figure:
 
 
 def _chart_of_estimates(estimates: Sequence[Estimate]) -> Callable[..., Figure]:
-    """Return `by_group`, `by_k` or `by_threshold` of `at_k.charts`: the first that fits estimates.
-
-    Raises ValueError if there are no groups, nor several k or thresholds of a score.
-    """
+    """Return `by_group`, `by_k` or `by_threshold`, the first that fits; ValueError if none does."""
     from ..charts import by_group, by_k, by_threshold
 
     if any(x.group is not None for x in estimates):

@@ -37,8 +37,7 @@ _TEXTS: Texts = {"key": str, "interval": lambda method: method.partition(":")[0]
 _MOST_SCORES_IN_SENTENCE = 6  # More scores than this are easier to read in a table.
 
 Row = Mapping[str, Any]
-"""An estimate by columns: group, key, metric, k, method (the name of its interval), and those in
-`_HEADINGS` that it has: without limits, there is no lo."""
+"""An estimate by columns: group, key, metric, k, method, and those of `_HEADINGS` that it has."""
 
 
 @dataclass

@@ -255,10 +255,7 @@ class _BinaryPrompts:
         return np.stack([incorrect, correct], axis=1)
 
     def marginal(self, k: int, credits: Credits) -> np.ndarray:
-        """Return by how much sample i raises the score of k - 1 others, on average, (U, 2).
-
-        An incorrect sample (the first column) raises no score.
-        """
+        """Return by how much sample i raises the score of k - 1 others, (U, 2); 0 if incorrect."""
         return _expected(self.n - 1, self._c - 1, np.array(credits))[:, None] * [0.0, 1.0]
 
     def standardized(self, k: int, credits: Credits) -> np.ndarray:
