@@ -74,7 +74,8 @@ def as_dict(
         prefixes = safe_prefixes(groups)
     result: dict[str, Any] = {}
     for estimate in estimates:
-        name = safe_name(estimate.score_id) if safe else estimate.key
+        score_id = ScoreId(*estimate[:3])
+        name = safe_name(score_id) if safe else score_id.key
         name = prefixes.get(estimate.group, "") + name
         result[name] = estimate.score
         if estimate.interval is None and estimate.band is None:

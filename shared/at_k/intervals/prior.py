@@ -99,7 +99,8 @@ def _em_steps(
 ) -> np.ndarray:
     """Return the (J,) prior after `steps` EM steps. `share`, (U,), has the share of each count."""
     for _ in range(steps):
-        prior = prior * ((share / _probabilities(prior, likelihood)) @ likelihood)
+        probabilities = np.maximum(likelihood @ prior, 1e-300)  # as in `_probabilities`
+        prior = prior * ((share / probabilities) @ likelihood)
     return prior
 
 

@@ -137,7 +137,7 @@ class PlanOptions(ComparisonOptions):
 
     @property
     def goal(self) -> tuple[Score, float, float, float]:
-        """Return the fields of `Population` from the score to the correlation."""
+        """Return (score, confidence, power, correlation), which are fields of `Population`."""
         r = _ASSUMED_CORRELATION if self.correlation is None else self.correlation
         return self.score[1], self.confidence, self.power, r
 
