@@ -185,9 +185,10 @@ def score_runs(runs: Sequence[Run], options: ComparisonOptions) -> list[ScoredRu
 
 
 def _binary_scores(n: int | str, options: ComparisonOptions) -> dict[ScoreId, Score]:
-    """Return the scores of the pass@k family, or avg@N as pass@1, which can be corrected.
+    """Return the scores of a metric of the pass@k family. avg@N is pass@1 with the key avg@N.
 
-    `n` is the N in its key. Raises ValueError for a score that cannot be corrected.
+    `n` is the N in this key. Only these scores can be corrected for the errors of a checker. A
+    ValueError is raised for others.
     """
     if options.metric in PASS_FAMILY:
         return options.scores_at(options.ks)
@@ -275,7 +276,7 @@ def _vote_run(run: Run, options: ComparisonOptions) -> ScoredRun:
 def _verdict_run(run: Run, options: ComparisonOptions) -> ScoredRun:
     """Return the scored run for score_agg, whose outcomes are weights of verdicts."""
     points = agg_scores(require_weights(run.outcomes), exponent(options.temperature))
-    return ScoredRun(run, options, lambda x: (points, limits_for_questions(points, "", x)))
+    return ScoredRun(run, options, lambda x: (points, limits_for_questions(points, "score_agg", x)))
 
 
 def names_of_falling_runs(scored: Sequence[ScoredRun]) -> list[str]:
