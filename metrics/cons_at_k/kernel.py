@@ -448,7 +448,7 @@ most of whose methods raise an error that names the missing package.
 """
 
 
-KERNEL = "f0ed18dd72a4"
+KERNEL = "9f46f5aa7a91"
 """A hash of the core, which `shared/vendor.py` writes into kernels; "" in the package itself."""
 
 INSTALL = 'pip install "evaluate-at-k @ git+https://github.com/evaluate-at-k/evaluate-at-k"'
@@ -2159,10 +2159,9 @@ def means_of_questions(
 
 
 def _deviations(columns: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """Return the columns minus their weighted means, (U, m): exactly 0 where a column is constant.
-
-    A variance that is only a rounding error would have a correlation with others.
-    """
+    """Return the columns minus their weighted means, (U, m), which are exactly 0 if constant."""
+    # Deviations from the first row have no rounding error where they are 0. Otherwise a column that
+    # does not vary would have a tiny variance, and correlations with others.
     from_first = columns - columns[0]
     return from_first - np.average(from_first, 0, weights)
 
@@ -2170,9 +2169,9 @@ def _deviations(columns: np.ndarray, weights: np.ndarray) -> np.ndarray:
 def _cluster_sizes(
     clusters: np.ndarray | None, questions: int, weights: np.ndarray | None
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return (index, weights, sizes): of M questions, (M,) both, and of their G clusters, (G,).
+    """Return the index of each question's cluster, (M,), the weights, (M,), and the sizes, (G,).
 
-    `index` is the cluster of each question, and the size of a cluster is its sum of weights.
+    The size of a cluster is the sum of the weights of its questions.
     """
     weights = np.ones(questions) if weights is None else weights
     if clusters is None:
@@ -2703,7 +2702,7 @@ _EXPONENTS = (-8.0, -2.5, 1.0, 4.6, 12.25)
 
 
 def exponent(temperature: float) -> float:
-    """Return the exponent p of a temperature, by linear interpolation in the table above.
+    """Return the exponent p of a temperature, by linear interpolation in the table of the source.
 
     Raises a ValueError unless the temperature is from 0.1 to 1.0.
     """

@@ -152,10 +152,9 @@ def means_of_questions(
 
 
 def _deviations(columns: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """Return the columns minus their weighted means, (U, m): exactly 0 where a column is constant.
-
-    A variance that is only a rounding error would have a correlation with others.
-    """
+    """Return the columns minus their weighted means, (U, m), which are exactly 0 if constant."""
+    # Deviations from the first row have no rounding error where they are 0. Otherwise a column that
+    # does not vary would have a tiny variance, and correlations with others.
     from_first = columns - columns[0]
     return from_first - np.average(from_first, 0, weights)
 
@@ -163,9 +162,9 @@ def _deviations(columns: np.ndarray, weights: np.ndarray) -> np.ndarray:
 def _cluster_sizes(
     clusters: np.ndarray | None, questions: int, weights: np.ndarray | None
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return (index, weights, sizes): of M questions, (M,) both, and of their G clusters, (G,).
+    """Return the index of each question's cluster, (M,), the weights, (M,), and the sizes, (G,).
 
-    `index` is the cluster of each question, and the size of a cluster is its sum of weights.
+    The size of a cluster is the sum of the weights of its questions.
     """
     weights = np.ones(questions) if weights is None else weights
     if clusters is None:

@@ -242,10 +242,10 @@ class Pair:
         return student_quantile(degrees_of_freedom(clusters), alpha)
 
     def _unseen_distances(self, confidence: float) -> tuple[np.ndarray, np.ndarray]:
-        """Return how far an unseen kind of questions moves differences down and up, both (m,).
+        """Return how far a kind of questions that is not among these may move differences.
 
-        It may be hard for one run alone, see `core.questions`: it moves a difference as far as it
-        moves the score of that run.
+        Both distances, down and up, are (m,). Such questions may be hard for one run alone. Then
+        they move the difference as far as the score of that run.
         """
         a, b, labels = self._a, self._b, self._a.options.clusters
         counted = a.counted if labels is None else np.unique(labels[a.counted])

@@ -172,7 +172,7 @@ def _helps_most(noise: Mapping[str, Any]) -> str:
 
 
 def correction_in_words(checker: Mapping[str, float]) -> str:
-    """Return the end of a sentence on a correction; `checker` is that entry of a result."""
+    """Return the end of a sentence on corrected scores, from the entry "checker" of a result."""
     rates = []
     for name in ("true_positive_rate", "false_positive_rate"):
         words = f"{name.replace('_rate', '').replace('_', '-')} rate of {100 * checker[name]:.1f} %"
