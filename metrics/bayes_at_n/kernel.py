@@ -62,7 +62,6 @@ from types import MethodType
 from types import SimpleNamespace
 from typing import Any
 from typing import Any, NamedTuple
-from typing import Any, NamedTuple, TypeVar
 from typing import Any, NoReturn
 from typing import Any, TypeVar, get_type_hints
 from typing import NamedTuple
@@ -448,7 +447,7 @@ most of whose methods raise an error that names the missing package.
 """
 
 
-KERNEL = "9f46f5aa7a91"
+KERNEL = "8ed401111d81"
 """A hash of the core, which `shared/vendor.py` writes into kernels; "" in the package itself."""
 
 INSTALL = 'pip install "evaluate-at-k @ git+https://github.com/evaluate-at-k/evaluate-at-k"'
@@ -1173,11 +1172,6 @@ class Moments:
     mean: np.ndarray
     covariance: Mapping[ColumnPair, np.ndarray]
 
-    @property
-    def means(self) -> Scores:
-        """Return the posterior means of the questions as their scores."""
-        return Scores(self.keys, self.inverse, self.mean)
-
 
 # --- shared/at_k/core/count_tables.py -------------------------------------------------------------
 
@@ -1834,11 +1828,6 @@ class Estimate(NamedTuple):
     band: tuple[float, float] | None = None
 
     @property
-    def score_id(self) -> ScoreId:
-        """Return the identity of the score. It does not include the group."""
-        return ScoreId(self.metric, self.k, self.tau)
-
-    @property
     def key(self) -> str:
         """Return the key of the score without the group, such as "G-Pass@4_0.5"."""
         return ScoreId(self.metric, self.k, self.tau).key
@@ -2327,13 +2316,10 @@ def limits_of_product(
 class QuestionIntervals(IntervalMethod):
     """Intervals of scores for other questions like these, as the module docstring describes.
 
-    Args:
-        scores: the scores of the questions.
-        ranges: the smallest and the largest possible true scores, which broadcast to (U, m).
-        clusters, weights: (M,) label of each question's cluster, and its weight.
-        allow_one: whether one question or cluster has an interval, the whole range. If not,
-            `problem` says why it has none.
-        ranges_of_estimates: the ranges of estimates, if an estimate may lie outside of `ranges`.
+    `ranges` are the smallest and the largest possible true scores, which broadcast to (U, m), and
+    `ranges_of_estimates` those of estimates, if they differ. `clusters` and `weights` are (M,). If
+    `allow_one`, one question or cluster has the whole range as its interval. Otherwise `problem`
+    says why it has none.
     """
 
     def __init__(
@@ -2827,8 +2813,6 @@ the threshold spectrum of "Geom@k: Stable Evaluation and Fast Rank Recovery for 
 _VALID_TAU = "a threshold is a share of the k samples, from 0 to 1"
 _MOST_CREDITS = 20_000_000  # The limit for all scores together. A score at k has k credits.
 
-Value = TypeVar("Value")
-
 Credits = tuple[float, ...]
 """The credits (w_1, .., w_k) of the first, second, .., k-th correct sample, none negative."""
 
@@ -3090,8 +3074,8 @@ def _score_of_key(entry: Any, known: Collection[str]) -> ScoreId | None:
 
 
 def only_included(
-    values: Mapping[ScoreId, Value], included: Collection[ScoreId]
-) -> dict[ScoreId, Value]:
+    values: Mapping[ScoreId, Any], included: Collection[ScoreId]
+) -> dict[ScoreId, Any]:
     """Return the entries whose id is in `included`, where an id without k stands for all k."""
     return {
         score: value
@@ -3295,10 +3279,7 @@ def with_neighbors(scores: Mapping[ScoreKey, Score], least: int) -> dict[ScoreKe
 
 @lru_cache(maxsize=16)
 def _neighbors(least: int, inner_ks: frozenset[int]) -> dict[Event, Score]:
-    """Return pass@j and pass^j for j up to `least`, and at each k of `inner_ks` scores between.
-
-    The keys are the events of the scores.
-    """
+    """Return pass@j and pass^j for j up to `least`, and scores between them at each inner k."""
     events = [Event(j, r) for j in spread_of_k(least) for r in (1, j)]
     for k in inner_ks:
         events += [Event(k, r) for r in (1, k, *spread_of_r(k))]
@@ -3309,10 +3290,7 @@ Limits = tuple[float, float]
 
 
 class _Ladder:
-    """The limits of scores that ascend with an integer, their rung, moved so that they ascend, too.
-
-    `limits` are pairs (lower, upper) by the rungs of their scores.
-    """
+    """Limits of scores that ascend with an integer, their rung, moved so that they ascend, too."""
 
     def __init__(self, limits: Mapping[int, Limits]):
         self._rungs = sorted(limits)
@@ -5377,10 +5355,6 @@ class SharedOptions:
         """Return the `Checking` of these options; `labels` are those that a checker may return."""
         return Checking(self.check_correct_fn, self.num_proc, self.executor, self.timeout, labels)
 
-    def report(self, questions: int, with_mu: bool = True, **own: Any) -> Report:
-        """Return the `Report` of M questions. `own` are further arguments of `interval_options`."""
-        return Report(self, questions, with_mu, own)
-
 
 class Report:
     """Makes the dict that `compute` returns from the scores of M questions.
@@ -5389,7 +5363,7 @@ class Report:
     All options are validated. `own` are further arguments of `interval_options`.
     """
 
-    def __init__(self, shared: SharedOptions, questions: int, with_mu: bool, own: dict[str, Any]):
+    def __init__(self, shared: SharedOptions, questions: int, with_mu: bool = True, **own: Any):
         groups = shared.groups
         self.options = interval_options(
             questions,
@@ -5441,7 +5415,7 @@ class Report:
         if checker is not None and not self._safe:
             others["checker"] = checker
         if self._return_per_question and not self._safe:
-            estimated = {x.score_id for x in estimates if x.group is None}
+            estimated = {ScoreId(*x[:3]) for x in estimates if x.group is None}
             others["per_question"] = {
                 score_id.key: values
                 for score_id, values in points.per_question().items()
@@ -5580,13 +5554,8 @@ def gpassk_results(
     score_options = ScoreOptions(check_thresholds(thresholds), check_lam(lam), weights, powers)
     if weights is not None and not {"Spectrum@k", "GeoSpectrum@k"} & metrics:
         raise ValueError("weights are for Spectrum@k and GeoSpectrum@k: include one of them.")
-    report = common.report(
-        len(questions),
-        known=INTERVALS if budget is None else ("questions", "auto"),
-        alpha0=alpha0,
-        beta0=beta0,
-        band=band,
-    )
+    known = INTERVALS if budget is None else ("questions", "auto")
+    report = Report(common, len(questions), known=known, band=band, alpha0=alpha0, beta0=beta0)
     options, n = report.options, questions.n
     errors = _errors_of_checker(checker_rates, labels)
     if errors is not None:
@@ -5651,7 +5620,7 @@ def bayes_at_n_results(
             "anytime needs limits of the data alone: give interval='sampling' or 'questions'."
         )
     # Both scores are the centers of their intervals, so mu would repeat them.
-    report = common.report(len(questions), with_mu=False, bounds=bounds)
+    report = Report(common, len(questions), with_mu=False, bounds=bounds)
     options, errors = report.options, _errors_of_checker(checker_rates, labels)
     if errors is not None and any(x is not None for x in (w, categories, bounds)):
         raise ValueError(
@@ -5671,7 +5640,7 @@ def bayes_at_n_results(
         rewards = category_rewards(outcomes, rewards_of_categories, prior)
         both = rewards.posterior(), rewards.average()
         moments = moments_by_key(rewards, dict(zip(ks, both, strict=True)))
-        points = moments.means
+        points = Scores(moments.keys, moments.inverse, moments.mean)
         if common.interval is not None and options.method != "posterior":
             _, method = max_limits(rewards, ks, options)
         else:
@@ -5729,8 +5698,8 @@ def max_at_k_results(
     prior = check_prior_outcomes(R0, len(questions), len(rewards_of_categories))
     included, requested = _included_rewards(include, k, picked_by)
     taus = check_thresholds(thresholds)
-    report = common.report(
-        len(questions), has_prior_outcomes=bool(prior.any()), bounds=bounds, band=band
+    report = Report(
+        common, len(questions), has_prior_outcomes=bool(prior.any()), bounds=bounds, band=band
     )
     options, n = report.options, questions.n
     choose_ks(requested, DEFAULT_K, n, options.allow_above_n)  # An error comes before the check.
@@ -5835,13 +5804,8 @@ def cons_at_k_results(
     included, requested = included_scores(wanted, k, names, names)
     metrics = {score.metric for score in included}
     merge_right = check_flag("merge_right", merge_right)
-    report = common.report(
-        len(questions),
-        known=("posterior", "sampling", "questions", "auto"),
-        alpha0=alpha0,
-        beta0=beta0,
-        band=band,
-    )
+    known = ("posterior", "sampling", "questions", "auto")
+    report = Report(common, len(questions), known=known, band=band, alpha0=alpha0, beta0=beta0)
     options = report.options
     check_samples(requested or [], questions.n)
 
@@ -5911,7 +5875,7 @@ def score_agg_results(
     common = SharedOptions(**shared)
     checking = common.checking(labels)
     p, penalty, eps = exponent(temperature), check_penalty(penalty), check_eps(eps_for_neg_p)
-    report = common.report(len(questions), known=("questions", "auto"))
+    report = Report(common, len(questions), known=("questions", "auto"))
 
     outcomes = questions.check(checking).outcomes
     points = agg_scores(outcomes, p, penalty, eps)

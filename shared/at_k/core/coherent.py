@@ -75,10 +75,7 @@ def with_neighbors(scores: Mapping[ScoreKey, Score], least: int) -> dict[ScoreKe
 
 @lru_cache(maxsize=16)
 def _neighbors(least: int, inner_ks: frozenset[int]) -> dict[Event, Score]:
-    """Return pass@j and pass^j for j up to `least`, and at each k of `inner_ks` scores between.
-
-    The keys are the events of the scores.
-    """
+    """Return pass@j and pass^j for j up to `least`, and scores between them at each inner k."""
     events = [Event(j, r) for j in spread_of_k(least) for r in (1, j)]
     for k in inner_ks:
         events += [Event(k, r) for r in (1, k, *spread_of_r(k))]
@@ -89,10 +86,7 @@ Limits = tuple[float, float]
 
 
 class _Ladder:
-    """The limits of scores that ascend with an integer, their rung, moved so that they ascend, too.
-
-    `limits` are pairs (lower, upper) by the rungs of their scores.
-    """
+    """Limits of scores that ascend with an integer, their rung, moved so that they ascend, too."""
 
     def __init__(self, limits: Mapping[int, Limits]):
         self._rungs = sorted(limits)

@@ -35,7 +35,7 @@ from .credits import (
 from .interval import IntervalMethod
 from .package import PACKAGE
 from .posterior import PosteriorIntervals
-from .report import SharedOptions
+from .report import Report, SharedOptions
 from .rewards import (
     are_real_rewards,
     category_rewards,
@@ -96,13 +96,8 @@ def gpassk_results(
     score_options = ScoreOptions(check_thresholds(thresholds), check_lam(lam), weights, powers)
     if weights is not None and not {"Spectrum@k", "GeoSpectrum@k"} & metrics:
         raise ValueError("weights are for Spectrum@k and GeoSpectrum@k: include one of them.")
-    report = common.report(
-        len(questions),
-        known=INTERVALS if budget is None else ("questions", "auto"),
-        alpha0=alpha0,
-        beta0=beta0,
-        band=band,
-    )
+    known = INTERVALS if budget is None else ("questions", "auto")
+    report = Report(common, len(questions), known=known, band=band, alpha0=alpha0, beta0=beta0)
     options, n = report.options, questions.n
     errors = _errors_of_checker(checker_rates, labels)
     if errors is not None:
@@ -167,7 +162,7 @@ def bayes_at_n_results(
             "anytime needs limits of the data alone: give interval='sampling' or 'questions'."
         )
     # Both scores are the centers of their intervals, so mu would repeat them.
-    report = common.report(len(questions), with_mu=False, bounds=bounds)
+    report = Report(common, len(questions), with_mu=False, bounds=bounds)
     options, errors = report.options, _errors_of_checker(checker_rates, labels)
     if errors is not None and any(x is not None for x in (w, categories, bounds)):
         raise ValueError(
@@ -187,7 +182,7 @@ def bayes_at_n_results(
         rewards = category_rewards(outcomes, rewards_of_categories, prior)
         both = rewards.posterior(), rewards.average()
         moments = moments_by_key(rewards, dict(zip(ks, both, strict=True)))
-        points = moments.means
+        points = Scores(moments.keys, moments.inverse, moments.mean)
         if common.interval is not None and options.method != "posterior":
             _, method = max_limits(rewards, ks, options)
         else:
@@ -245,8 +240,8 @@ def max_at_k_results(
     prior = check_prior_outcomes(R0, len(questions), len(rewards_of_categories))
     included, requested = _included_rewards(include, k, picked_by)
     taus = check_thresholds(thresholds)
-    report = common.report(
-        len(questions), has_prior_outcomes=bool(prior.any()), bounds=bounds, band=band
+    report = Report(
+        common, len(questions), has_prior_outcomes=bool(prior.any()), bounds=bounds, band=band
     )
     options, n = report.options, questions.n
     choose_ks(requested, DEFAULT_K, n, options.allow_above_n)  # An error comes before the check.
@@ -351,13 +346,8 @@ def cons_at_k_results(
     included, requested = included_scores(wanted, k, names, names)
     metrics = {score.metric for score in included}
     merge_right = check_flag("merge_right", merge_right)
-    report = common.report(
-        len(questions),
-        known=("posterior", "sampling", "questions", "auto"),
-        alpha0=alpha0,
-        beta0=beta0,
-        band=band,
-    )
+    known = ("posterior", "sampling", "questions", "auto")
+    report = Report(common, len(questions), known=known, band=band, alpha0=alpha0, beta0=beta0)
     options = report.options
     check_samples(requested or [], questions.n)
 
@@ -427,7 +417,7 @@ def score_agg_results(
     common = SharedOptions(**shared)
     checking = common.checking(labels)
     p, penalty, eps = exponent(temperature), check_penalty(penalty), check_eps(eps_for_neg_p)
-    report = common.report(len(questions), known=("questions", "auto"))
+    report = Report(common, len(questions), known=("questions", "auto"))
 
     outcomes = questions.check(checking).outcomes
     points = agg_scores(outcomes, p, penalty, eps)

@@ -13,7 +13,7 @@ from __future__ import annotations
 import math
 import sys
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 from .checks import as_list, check_k, check_ks, check_name, check_number
 from .estimates import read_score
@@ -21,8 +21,6 @@ from .score import Score, ScoreId
 
 _VALID_TAU = "a threshold is a share of the k samples, from 0 to 1"
 _MOST_CREDITS = 20_000_000  # The limit for all scores together. A score at k has k credits.
-
-Value = TypeVar("Value")
 
 Credits = tuple[float, ...]
 """The credits (w_1, .., w_k) of the first, second, .., k-th correct sample, none negative."""
@@ -285,8 +283,8 @@ def _score_of_key(entry: Any, known: Collection[str]) -> ScoreId | None:
 
 
 def only_included(
-    values: Mapping[ScoreId, Value], included: Collection[ScoreId]
-) -> dict[ScoreId, Value]:
+    values: Mapping[ScoreId, Any], included: Collection[ScoreId]
+) -> dict[ScoreId, Any]:
     """Return the entries whose id is in `included`, where an id without k stands for all k."""
     return {
         score: value

@@ -35,11 +35,6 @@ class Estimate(NamedTuple):
     band: tuple[float, float] | None = None
 
     @property
-    def score_id(self) -> ScoreId:
-        """Return the identity of the score. It does not include the group."""
-        return ScoreId(self.metric, self.k, self.tau)
-
-    @property
     def key(self) -> str:
         """Return the key of the score without the group, such as "G-Pass@4_0.5"."""
         return ScoreId(self.metric, self.k, self.tau).key

@@ -320,13 +320,10 @@ def limits_of_product(
 class QuestionIntervals(IntervalMethod):
     """Intervals of scores for other questions like these, as the module docstring describes.
 
-    Args:
-        scores: the scores of the questions.
-        ranges: the smallest and the largest possible true scores, which broadcast to (U, m).
-        clusters, weights: (M,) label of each question's cluster, and its weight.
-        allow_one: whether one question or cluster has an interval, the whole range. If not,
-            `problem` says why it has none.
-        ranges_of_estimates: the ranges of estimates, if an estimate may lie outside of `ranges`.
+    `ranges` are the smallest and the largest possible true scores, which broadcast to (U, m), and
+    `ranges_of_estimates` those of estimates, if they differ. `clusters` and `weights` are (M,). If
+    `allow_one`, one question or cluster has the whole range as its interval. Otherwise `problem`
+    says why it has none.
     """
 
     def __init__(

@@ -231,8 +231,3 @@ class Moments:
     inverse: np.ndarray
     mean: np.ndarray
     covariance: Mapping[ColumnPair, np.ndarray]
-
-    @property
-    def means(self) -> Scores:
-        """Return the posterior means of the questions as their scores."""
-        return Scores(self.keys, self.inverse, self.mean)

@@ -216,16 +216,16 @@ class Pair:
         """Return the lower and upper limits of the differences, (2, m)."""
         a, b, r = self._a, self._b, self._correlation
         (lo_a, hi_a), (lo_b, hi_b) = a.limits(confidence), b.limits(confidence)
-        distance_if_equal: np.ndarray | float = 0.0
+        if_equal = unseen_down = unseen_up = np.zeros(len(r))
         if self._new_questions:
-            distance_if_equal = self._student_t(confidence) * np.abs(
-                b.standard_errors - a.standard_errors
-            )
-        down = _distance_of_limit(hi_a - a.estimates, b.estimates - lo_b, r, distance_if_equal)
-        up = _distance_of_limit(a.estimates - lo_a, hi_b - b.estimates, r, distance_if_equal)
-        if self._new_questions:
-            unseen_down, unseen_up = self._unseen_distances(confidence)
-            down, up = np.fmax(down, unseen_down), np.fmax(up, unseen_up)
+            alpha, options = 1 - a.look_confidence(confidence), a.options
+            clusters = effective_clusters(options.clusters, len(a.run.outcomes), options.weights)
+            t = student_quantile(degrees_of_freedom(clusters), alpha)
+            if_equal = t * np.abs(b.standard_errors - a.standard_errors)
+            unseen_down, unseen_up = self._unseen_distances(alpha)
+        down = _distance_of_limit(hi_a - a.estimates, b.estimates - lo_b, r, if_equal)
+        up = _distance_of_limit(a.estimates - lo_a, hi_b - b.estimates, r, if_equal)
+        down, up = np.fmax(down, unseen_down), np.fmax(up, unseen_up)
         # The labels of the two runs are independent, so squared distances add up.
         (down_a, up_a), (down_b, up_b) = (run.label_distances(confidence) for run in (a, b))
         down, up = np.hypot(np.hypot(down, up_a), down_b), np.hypot(np.hypot(up, down_a), up_b)
@@ -234,14 +234,7 @@ class Pair:
         least, most = a.bounds
         return np.clip(limits, least - most, most - least)
 
-    def _student_t(self, confidence: float) -> float:
-        """Return the quantile of Student's t for the effective number of clusters, at one look."""
-        options, alpha = self._a.options, 1 - self._a.look_confidence(confidence)
-        questions = len(self._a.run.outcomes)
-        clusters = effective_clusters(options.clusters, questions, options.weights)
-        return student_quantile(degrees_of_freedom(clusters), alpha)
-
-    def _unseen_distances(self, confidence: float) -> tuple[np.ndarray, np.ndarray]:
+    def _unseen_distances(self, alpha: float) -> tuple[np.ndarray, np.ndarray]:
         """Return how far a kind of questions that is not among these may move differences.
 
         Both distances, down and up, are (m,). Such questions may be hard for one run alone. Then
@@ -249,12 +242,9 @@ class Pair:
         """
         a, b, labels = self._a, self._b, self._a.options.clusters
         counted = a.counted if labels is None else np.unique(labels[a.counted])
-        share = unseen_share(len(counted), 1 - a.look_confidence(confidence))
-        least, most = a.bounds
-        return (
-            share * np.fmax(b.estimates - least, most - a.estimates),
-            share * np.fmax(most - b.estimates, a.estimates - least),
-        )
+        share, (least, most) = unseen_share(len(counted), alpha), a.bounds
+        down = share * np.fmax(b.estimates - least, most - a.estimates)
+        return down, share * np.fmax(most - b.estimates, a.estimates - least)
 
     def p_values(self) -> list[float]:
         """Return the two-sided p-value of each difference, not adjusted for the others.
@@ -297,7 +287,7 @@ def _distance_of_limit(
     distance_a: np.ndarray,
     distance_b: np.ndarray,
     correlation: np.ndarray,
-    distance_if_equal: np.ndarray | float,
+    distance_if_equal: np.ndarray,
 ) -> np.ndarray:
     """Return how far a limit of the differences is from their estimates, (m,).
 

@@ -103,30 +103,24 @@ def noise_of(
     same_limits: list[Any] = [None] * len(other)
     if same is not None:
         sampling_errors = [interval.sigma for interval in same]
-        same_limits = scored.widened(limits_of(same), confidence).T.tolist()
+        same_limits = [*map(tuple, scored.widened(limits_of(same), confidence).T.tolist())]
     result = {}
     for i, score_id in enumerate(scored.points.keys):
         errors = other[i].sigma, sampling_errors[i], float(checker_errors[i])
-        limits = same_limits[i] and tuple(same_limits[i]), tuple(other_limits[i])
-        result[score_id.key] = _noise_of_score(float(scored.estimates[i]), *errors, *limits)
+        limits = same_limits[i], tuple(other_limits[i])
+        result[score_id.key] = _noise_of_score(float(scored.estimates[i]), errors, *limits)
     return result
 
 
 def _noise_of_score(
-    score: float,
-    error: float,
-    sampling_error: float,
-    checker_error: float,
-    same: Limits | None,
-    other: Limits,
+    score: float, errors: tuple[float, float, float], same: Limits | None, other: Limits
 ) -> dict[str, Any]:
-    """Return the entry of `noise` for a score.
+    """Return the entry of `noise` for a score with limits for the same and for other questions.
 
-    The standard errors are those for other questions, with exact rates of the checker, for new
-    samples of the same questions (0 if unknown), and from estimated rates. `same` and `other` are
-    the limits for the same and for other questions.
+    The `errors` are standard errors: for other questions, for new samples of the same questions,
+    and from estimated rates of the checker.
     """
-    variance, within, checker = error**2, sampling_error**2, checker_error**2
+    variance, within, checker = (error**2 for error in errors)
     standard_error = math.sqrt(variance + checker)
     # If all questions have the same score, the variance is 0 up to rounding, but limits differ.
     if standard_error <= 1e-12 * abs(score):

@@ -181,11 +181,7 @@ class ComparisonOptions:
         """Return the options of the interval with this name for one run."""
         clusters = self.clusters if interval == "questions" else None
         return IntervalOptions(
-            self.confidence,
-            interval,
-            is_named=False,
-            clusters=clusters,
-            weighting=self.weighting,
+            self.confidence, interval, is_named=False, clusters=clusters, weighting=self.weighting
         )
 
     @property

@@ -128,14 +128,10 @@ def _with_labels(sources: Sequence[tuple[str, Any]], labels: Any) -> list[tuple[
 
 def _with_values_of_runs(sources: Sequence[tuple[str, Any]], options: OptionsT) -> OptionsT:
     """Return a copy of the options with the clusters, groups and weights of the runs, if used."""
-    is_used = {
-        "clusters": options.interval == "questions",
-        "groups": options.average == "groups",
-        "question_weights": True,
-    }
+    is_used = {"clusters": options.interval == "questions", "groups": options.average == "groups"}
     result = copy(options)
-    for role in _ROLES:
-        if is_used[role] and getattr(options, role) is None:
+    for role in _ROLES:  # Weights are always used.
+        if is_used.get(role, True) and getattr(options, role) is None:
             setattr(result, role, shared_by(sources, role))
     return result
 

@@ -52,13 +52,10 @@ class ScoredRun:
     indices of the questions whose weight is not 0. `intervals` is a cached function from the name
     of an interval and a confidence to the `Interval` of each score, for exact rates of the checker.
 
-    Args:
-        options: validated for the samples of the run.
-        scores_and_limits: the function that scores the run. It is called once for each interval.
-        for_covariance: a faster one, whose method has the same covariance but is asked for nothing
-            else. None for none.
-        label_distances: how far scores may lie below and above the estimates, (2, m) for a
-            confidence, because labels estimate the rates of the checker. None without labels.
+    `scores_and_limits` scores the run. It is called once for each interval. `for_covariance` is a
+    faster function, or None, whose method is asked for covariances only. `label_distances` returns
+    for a confidence how far scores may lie below and above the estimates, (2, m), because labels
+    estimate the rates of the checker. It is None without labels.
     """
 
     def __init__(
@@ -237,8 +234,9 @@ def _reward_run(
             run, options, partial(max_limits, own, ks, score_range=bounds), bounds=bounds
         )
     moments = moments_by_key(own, {key: own.posterior() for key in ks})
+    means = Scores(moments.keys, moments.inverse, moments.mean)
     method = PosteriorIntervals(moments, bounds, weights=options.weights)
-    return ScoredRun(run, options, lambda _: (moments.means, method), bounds=bounds)
+    return ScoredRun(run, options, lambda _: (means, method), bounds=bounds)
 
 
 def _rewards_of_runs(
