@@ -13,7 +13,7 @@ import numpy as np
 
 from ..core.choice import IntervalOptions, limits_for_questions, max_limits, pass_limits
 from ..core.consensus import more_than_half
-from ..core.credits import PASS_FAMILY, ScoreOptions, build_scores
+from ..core.credits import PASS_FAMILY, any_correct
 from ..core.interval import UNIT_RANGE, Interval, IntervalMethod
 from ..core.posterior import PosteriorIntervals
 from ..core.questions import cluster_errors
@@ -194,8 +194,7 @@ def _binary_scores(n: int | str, options: ComparisonOptions) -> dict[ScoreId, Sc
             f"{options.metric} is not corrected for the errors of a checker: compare pass@k or "
             f"another score of its family, or avg@N without rewards w."
         )
-    (rate,) = build_scores([ScoreId("pass@k")], [1], ScoreOptions()).values()
-    return {ScoreId("avg@N", n): rate}
+    return {ScoreId("avg@N", n): Score((any_correct(1),))}
 
 
 def _pass_run(run: Run, options: ComparisonOptions, scores: Mapping[ScoreId, Score]) -> ScoredRun:
