@@ -99,8 +99,7 @@ def _em_steps(
 ) -> np.ndarray:
     """Return the (J,) prior after `steps` EM steps. `share`, (U,), has the share of each count."""
     for _ in range(steps):
-        probabilities = np.maximum(likelihood @ prior, 1e-300)  # as in `_probabilities`
-        prior = prior * ((share / probabilities) @ likelihood)
+        prior = prior * ((share / _probabilities(prior, likelihood)) @ likelihood)
     return prior
 
 
