@@ -75,7 +75,7 @@ class ScoredRun:
         all_questions = np.arange(len(run.outcomes))
         self.counted = all_questions if weights is None else np.flatnonzero(weights)
         self.estimates = np.array([*self.points.over(self.counted, weights).values()])
-        self.limits(options.confidence)  # raises ValueError if the run has no such intervals
+        self.intervals(str(options.interval), options.confidence)  # ValueError if there are none
 
     @cached_property
     def errors(self) -> np.ndarray:
