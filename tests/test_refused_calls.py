@@ -313,6 +313,7 @@ compare(TWO, TWO, metric="G-Pass@2_0.5", tau=1) >> tau is 1, and that of G-Pass
 compare(TWO, TWO, metric="pass@2", w=[0, 2]) >> w is for max@k, avg@N, bayes@N
 compare([[1, 0]], [[1, 0]], groups=["a", "b"]) >> groups has 2 labels for 1 questions
 compare([[1, 0]], [[1, 0]]) >> R_a: one question, or one cluster
+compare(AB, AB, metric="vote@k", clusters=["x", "x"]) >> R_a: one question, or one cluster
 compare(ONE, ONE, interval="sampling") >> R_a: one sample of each question
 compare(TWO, TWO, interval="sampling", clusters=["x", "y"]) >> used by interval='questions'
 compare(TWO, TWO, k=1, common=True) >> R_a has no ids

@@ -50,7 +50,7 @@ from dataclasses import replace
 from decimal import Decimal
 from evaluate.module import temp_seed
 from fractions import Fraction
-from functools import cache, partial
+from functools import cache, lru_cache, partial
 from functools import cached_property
 from functools import cached_property, partial
 from functools import lru_cache
@@ -447,7 +447,7 @@ most of whose methods raise an error that names the missing package.
 """
 
 
-KERNEL = "36c613c6e4bc"
+KERNEL = "8ed401111d81"
 """A hash of the core, which `shared/vendor.py` writes into kernels; "" in the package itself."""
 
 INSTALL = 'pip install "evaluate-at-k @ git+https://github.com/evaluate-at-k/evaluate-at-k"'
@@ -1107,6 +1107,11 @@ class Scores:
         """Return scores of M questions from a dict of their values, (M,) each."""
         columns = np.stack([*values.values()], axis=1)
         return cls(one_column_each(values), np.arange(len(columns)), columns)
+
+    def only(self, keys: Iterable[ScoreKey]) -> Scores:
+        """Return the scores with these keys, and the columns that they need."""
+        used, scores = number_terms({key: self.keys[key] for key in keys})
+        return Scores(scores, self.inverse, self.columns[:, used])
 
     def means(self, multiplicity: np.ndarray) -> dict[ScoreKey, float]:
         """Return each score averaged over questions, by its key.
@@ -1823,11 +1828,6 @@ class Estimate(NamedTuple):
     band: tuple[float, float] | None = None
 
     @property
-    def score_id(self) -> ScoreId:
-        """Return the identity of the score. It does not include the group."""
-        return ScoreId(self.metric, self.k, self.tau)
-
-    @property
     def key(self) -> str:
         """Return the key of the score without the group, such as "G-Pass@4_0.5"."""
         return ScoreId(self.metric, self.k, self.tau).key
@@ -1862,7 +1862,8 @@ def as_dict(
         prefixes = safe_prefixes(groups)
     result: dict[str, Any] = {}
     for estimate in estimates:
-        name = safe_name(estimate.score_id) if safe else estimate.key
+        score_id = ScoreId(*estimate[:3])
+        name = safe_name(score_id) if safe else score_id.key
         name = prefixes.get(estimate.group, "") + name
         result[name] = estimate.score
         if estimate.interval is None and estimate.band is None:
@@ -2107,7 +2108,7 @@ class MeansOfQuestions(NamedTuple):
         return np.maximum(np.diag(self.covariance), least)
 
     def _z(self, confidence: float) -> float:
-        """Return the quantile z of the module docstring."""
+        """Return the quantile of Student's t with one degree less than effective clusters."""
         return student_quantile(degrees_of_freedom(self.effective_clusters), 1 - confidence)
 
 
@@ -2147,10 +2148,9 @@ def means_of_questions(
 
 
 def _deviations(columns: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """Return the columns minus their weighted means, (U, m): exactly 0 where a column is constant.
-
-    A variance that is only a rounding error would have a correlation with others.
-    """
+    """Return the columns minus their weighted means, (U, m), which are exactly 0 if constant."""
+    # Deviations from the first row have no rounding error where they are 0. Otherwise a column that
+    # does not vary would have a tiny variance, and correlations with others.
     from_first = columns - columns[0]
     return from_first - np.average(from_first, 0, weights)
 
@@ -2158,9 +2158,9 @@ def _deviations(columns: np.ndarray, weights: np.ndarray) -> np.ndarray:
 def _cluster_sizes(
     clusters: np.ndarray | None, questions: int, weights: np.ndarray | None
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return (index, weights, sizes): of M questions, (M,) both, and of their G clusters, (G,).
+    """Return the index of each question's cluster, (M,), the weights, (M,), and the sizes, (G,).
 
-    `index` is the cluster of each question, and the size of a cluster is its sum of weights.
+    The size of a cluster is the sum of the weights of its questions.
     """
     weights = np.ones(questions) if weights is None else weights
     if clusters is None:
@@ -2177,7 +2177,10 @@ def _sums_by_cluster(index: np.ndarray, columns: np.ndarray) -> np.ndarray:
 def _homogeneous_variance(
     columns: np.ndarray, clusters: np.ndarray | None, weights: np.ndarray | None
 ) -> np.ndarray:
-    """Return the variance of the mean of each column if clusters of all sizes vary alike, (m,)."""
+    """Return the variance of the mean of each column if clusters of all sizes vary alike, (m,).
+
+    It is b / G* + w / M of the module docstring, for the variances b between and w within them.
+    """
     index, weights, sizes = _cluster_sizes(clusters, len(columns), weights)
     share, share_of_cluster = weights / weights.sum(), sizes / weights.sum()
     divisor = np.where(share_of_cluster > 0, share_of_cluster, 1.0)
@@ -2240,7 +2243,8 @@ def unseen_share(clusters: float, alpha: float) -> float:
 def wilson_limits(u, v, number, z: float):
     """Return Wilson's lower and upper limits of means u, from 0 to 1, with variances v.
 
-    `number` is M* of each mean, and z a quantile. All may be numbers or arrays.
+    `number` is the effective number of questions of each mean, and z a quantile of the normal or of
+    Student's distribution. All may be numbers or arrays.
     """
     u, event = np.clip(u, 0.0, 1.0), 1 / 8 / number
     # The variance of one question, as a share of the largest that the mean allows.
@@ -2253,7 +2257,10 @@ def wilson_limits(u, v, number, z: float):
 
 
 def _lower_limit_of_few_events(u: np.ndarray, v: np.ndarray, alpha: float) -> np.ndarray:
-    """Return Garwood's lower limit of means u with variances v, (m,); or 1 for many events."""
+    """Return Garwood's lower limits of means u with variances v, (m,), or 1 for no limit.
+
+    A mean near 0 is that of rare events of the size v / u. With many of them, it has no such limit.
+    """
     from scipy.special import gammaincinv
 
     size = v / np.where(u > 0, u, 1.0)  # the size of one event
@@ -2281,9 +2288,6 @@ def limits_of_product(
     `lower`, `estimate` and `upper`, (m, ..), are those of the columns, and `covariance` has the
     covariance of each pair of columns, (..).
     """
-    if score.powers == (1.0,):
-        (column,) = score.terms
-        return lower[column], upper[column]
 
     def correlation(a: int, b: int) -> np.ndarray | float:
         """Return the correlation of two columns, at least 0: both rise with correct samples."""
@@ -2312,13 +2316,10 @@ def limits_of_product(
 class QuestionIntervals(IntervalMethod):
     """Intervals of scores for other questions like these, as the module docstring describes.
 
-    Args:
-        scores: the scores of the questions.
-        ranges: the smallest and the largest possible true scores, which broadcast to (U, m).
-        clusters, weights: (M,) label of each question's cluster, and its weight.
-        allow_one: whether one question or cluster has an interval, the whole range. If not,
-            `problem` says why it has none.
-        ranges_of_estimates: the ranges of estimates, if an estimate may lie outside of `ranges`.
+    `ranges` are the smallest and the largest possible true scores, which broadcast to (U, m), and
+    `ranges_of_estimates` those of estimates, if they differ. `clusters` and `weights` are (M,). If
+    `allow_one`, one question or cluster has the whole range as its interval. Otherwise `problem`
+    says why it has none.
     """
 
     def __init__(
@@ -2378,12 +2379,18 @@ class QuestionIntervals(IntervalMethod):
         limits_of_estimates = of_estimates and self._extremes(of_estimates, questions)
         ranges = self._extremes(self._ranges, questions)
         lo, hi = means.limits(confidence, ranges, limits_of_estimates)
+        sigma = np.sqrt(np.maximum(np.diag(means.covariance), 0.0))
+        columns = np.transpose([means.mean, sigma, lo, hi]).tolist()
         result = {}
         for key, score in self._scores.keys.items():
-            lower, upper = limits_of_product(score, lo, means.mean, hi, means.covariance)
-            mean, variance = score.value(means.mean), score.variance(means.mean, means.covariance)
-            sigma = math.sqrt(max(0.0, variance))
-            result[key] = Interval(float(mean), sigma, float(lower), float(upper), "questions")
+            if score.powers == (1.0,):  # The score is one column, as most are.
+                mean, sd, lower, upper = columns[score.terms[0]]
+            else:
+                product_limits = limits_of_product(score, lo, means.mean, hi, means.covariance)
+                lower, upper = map(float, product_limits)
+                mean = float(score.value(means.mean))
+                sd = math.sqrt(max(0.0, score.variance(means.mean, means.covariance)))
+            result[key] = Interval(mean, sd, lower, upper, "questions")
         return result
 
     def _whole_ranges(self, questions: np.ndarray) -> dict[ScoreKey, Interval]:
@@ -2681,7 +2688,7 @@ _EXPONENTS = (-8.0, -2.5, 1.0, 4.6, 12.25)
 
 
 def exponent(temperature: float) -> float:
-    """Return the exponent p of a temperature, by linear interpolation in the table above.
+    """Return the exponent p of a temperature, by linear interpolation in the table of the source.
 
     Raises a ValueError unless the temperature is from 0.1 to 1.0.
     """
@@ -3066,9 +3073,15 @@ def _score_of_key(entry: Any, known: Collection[str]) -> ScoreId | None:
     return score if has_tau else None
 
 
-def is_included(metric: str, k: int | str | None, included: Iterable[ScoreId]) -> bool:
-    """Return whether an id of `included` is that of the metric at k, or without k, at all k."""
-    return any(score.metric == metric and score.k in (None, k) for score in included)
+def only_included(
+    values: Mapping[ScoreId, Any], included: Collection[ScoreId]
+) -> dict[ScoreId, Any]:
+    """Return the entries whose id is in `included`, where an id without k stands for all k."""
+    return {
+        score: value
+        for score, value in values.items()
+        if any(x.metric == score.metric and x.k in (None, score.k) for x in included)
+    }
 
 
 # --- shared/at_k/core/match.py --------------------------------------------------------------------
@@ -3225,6 +3238,7 @@ class Event(NamedTuple):
     r: int
 
 
+@lru_cache(maxsize=256)
 def event_of(score: Score) -> Event | None:
     """Return the event whose probability the score is, or None if there is no such event."""
     credits = score.terms[0]
@@ -3260,17 +3274,23 @@ def with_neighbors(scores: Mapping[ScoreKey, Score], least: int) -> dict[ScoreKe
     events = _events_by_key(scores).values()
     if least > _LARGEST_N or not events:
         return result
-    neighbors = [Event(j, r) for j in spread_of_k(least) for r in (1, j)]
-    for k in {k for k, r in events if 1 < r < k <= least}:
-        neighbors += [Event(k, r) for r in (1, k, *spread_of_r(k))]
-    return result | {event: Score((at_least(*event),)) for event in neighbors}
+    return result | _neighbors(least, frozenset(k for k, r in events if 1 < r < k <= least))
+
+
+@lru_cache(maxsize=16)
+def _neighbors(least: int, inner_ks: frozenset[int]) -> dict[Event, Score]:
+    """Return pass@j and pass^j for j up to `least`, and scores between them at each inner k."""
+    events = [Event(j, r) for j in spread_of_k(least) for r in (1, j)]
+    for k in inner_ks:
+        events += [Event(k, r) for r in (1, k, *spread_of_r(k))]
+    return {event: Score((at_least(*event),)) for event in events}
 
 
 Limits = tuple[float, float]
 
 
 class _Ladder:
-    """The limits of an ascending sequence of scores by their rungs, moved so that they ascend."""
+    """Limits of scores that ascend with an integer, their rung, moved so that they ascend, too."""
 
     def __init__(self, limits: Mapping[int, Limits]):
         self._rungs = sorted(limits)
@@ -3279,7 +3299,7 @@ class _Ladder:
         self._hi = np.minimum.accumulate(hi[::-1])[::-1]
 
     def moved(self, rung: int, lo: float, hi: float) -> Limits:
-        """Return (lo, hi) of a score at any rung, clipped to the limits of the rungs around it."""
+        """Return (lo, hi) of a score at any rung, clipped to the limits at the rungs around it."""
         # The indices of the last rung at or below this one, and of the first at or above it.
         below = np.searchsorted(self._rungs, rung, side="right") - 1
         above = np.searchsorted(self._rungs, rung, side="left")
@@ -3367,6 +3387,14 @@ def pass_scores(counts: BinaryCounts, scores: Mapping[ScoreKey, Score]) -> Score
     credits, numbered = number_terms(scores)
     keys, columns = with_product_columns(numbered, expected_credits(*counts.unique, credits))
     return Scores(keys, counts.inverse, columns)
+
+
+def largest_scores(scores: Mapping[ScoreKey, Score]) -> np.ndarray:
+    """Return the columns of `pass_scores`, (m,), of a question whose samples are all correct."""
+    credits, numbered = number_terms(scores)
+    sums = np.array([[math.fsum(credit) for credit in credits]])
+    sums = np.where(np.abs(sums - 1) < 1e-12, 1.0, sums)  # 1 up to rounding is exactly 1
+    return with_product_columns(numbered, sums)[1][0]
 
 
 def expected_credits(n: np.ndarray, c: np.ndarray, credits: Sequence[Credits]) -> np.ndarray:
@@ -4971,31 +4999,32 @@ def pass_limits(
         return points, QuestionIntervals(points)
     if options.method != "questions":
         return PACKAGE.rooms.pass_limits(counts, scores, options)
-    least_n = counts.n.min()
     # Limits at one k are compared with those at neighboring k, which may not be requested.
-    with_others = with_neighbors(scores, int(least_n))
+    with_others = with_neighbors(scores, int(counts.n.min()))
     points = pass_scores(counts, with_others)
-    # The largest score is that of a question with all samples correct.
-    all_correct = BinaryCounts(np.array([least_n]), np.array([least_n]))
-    (most,) = pass_scores(all_correct, with_others).columns
-    most = np.where(np.abs(most - 1) < 1e-12, 1.0, most)  # 1 up to rounding is exactly 1
-    method = limits_for_questions(points, "", options, (0.0, most))
-    return pass_scores(counts, scores), CoherentIntervals(method, scores)
+    method = limits_for_questions(points, "", options, (0.0, largest_scores(with_others)))
+    return points.only(scores), CoherentIntervals(method, scores)
 
 
 def max_limits(
-    rewards: Rewards, ks: Mapping[ScoreKey, int], options: IntervalOptions
+    rewards: Rewards,
+    ks: Mapping[ScoreKey, int],
+    options: IntervalOptions,
+    score_range: tuple[float, float] | None = None,
 ) -> tuple[Scores, IntervalMethod]:
     """Return estimates of Max@k at the k of each key, and the method of their limits.
 
-    Without a confidence, the method is not used. All methods but "questions" need the package.
+    `score_range` has the least and the largest possible score. By default they are those of the
+    rewards of each question. Without a confidence, the method is not used. All methods but
+    "questions" need the package.
     """
-    if options.confidence is not None and options.method != "questions":
-        return PACKAGE.rooms.max_limits(rewards, ks, options)
-    points = max_scores(rewards, ks)
     if options.confidence is None:
+        points = max_scores(rewards, ks)
         return points, QuestionIntervals(points)
-    least, most = np.clip(rewards.ranges, *options.bounds).T
+    ranges = np.clip(rewards.ranges if score_range is None else [score_range], *options.bounds)
+    if options.method != "questions":
+        return PACKAGE.rooms.max_limits(rewards, ks, options, ranges)
+    points, (least, most) = max_scores(rewards, ks), ranges.T
     return points, limits_for_questions(points, "", options, (least[:, None], most[:, None]))
 
 
@@ -5326,10 +5355,6 @@ class SharedOptions:
         """Return the `Checking` of these options; `labels` are those that a checker may return."""
         return Checking(self.check_correct_fn, self.num_proc, self.executor, self.timeout, labels)
 
-    def report(self, questions: int, with_mu: bool = True, **own: Any) -> Report:
-        """Return the `Report` of M questions. `own` are further arguments of `interval_options`."""
-        return Report(self, questions, with_mu, own)
-
 
 class Report:
     """Makes the dict that `compute` returns from the scores of M questions.
@@ -5338,7 +5363,7 @@ class Report:
     All options are validated. `own` are further arguments of `interval_options`.
     """
 
-    def __init__(self, shared: SharedOptions, questions: int, with_mu: bool, own: dict[str, Any]):
+    def __init__(self, shared: SharedOptions, questions: int, with_mu: bool = True, **own: Any):
         groups = shared.groups
         self.options = interval_options(
             questions,
@@ -5390,7 +5415,7 @@ class Report:
         if checker is not None and not self._safe:
             others["checker"] = checker
         if self._return_per_question and not self._safe:
-            estimated = {x.score_id for x in estimates if x.group is None}
+            estimated = {ScoreId(*x[:3]) for x in estimates if x.group is None}
             others["per_question"] = {
                 score_id.key: values
                 for score_id, values in points.per_question().items()
@@ -5529,13 +5554,8 @@ def gpassk_results(
     score_options = ScoreOptions(check_thresholds(thresholds), check_lam(lam), weights, powers)
     if weights is not None and not {"Spectrum@k", "GeoSpectrum@k"} & metrics:
         raise ValueError("weights are for Spectrum@k and GeoSpectrum@k: include one of them.")
-    report = common.report(
-        len(questions),
-        known=INTERVALS if budget is None else ("questions", "auto"),
-        alpha0=alpha0,
-        beta0=beta0,
-        band=band,
-    )
+    known = INTERVALS if budget is None else ("questions", "auto")
+    report = Report(common, len(questions), known=known, band=band, alpha0=alpha0, beta0=beta0)
     options, n = report.options, questions.n
     errors = _errors_of_checker(checker_rates, labels)
     if errors is not None:
@@ -5600,7 +5620,7 @@ def bayes_at_n_results(
             "anytime needs limits of the data alone: give interval='sampling' or 'questions'."
         )
     # Both scores are the centers of their intervals, so mu would repeat them.
-    report = common.report(len(questions), with_mu=False, bounds=bounds)
+    report = Report(common, len(questions), with_mu=False, bounds=bounds)
     options, errors = report.options, _errors_of_checker(checker_rates, labels)
     if errors is not None and any(x is not None for x in (w, categories, bounds)):
         raise ValueError(
@@ -5621,15 +5641,15 @@ def bayes_at_n_results(
         both = rewards.posterior(), rewards.average()
         moments = moments_by_key(rewards, dict(zip(ks, both, strict=True)))
         points = Scores(moments.keys, moments.inverse, moments.mean)
-        if common.interval is None or options.method == "posterior":
+        if common.interval is not None and options.method != "posterior":
+            _, method = max_limits(rewards, ks, options)
+        else:
             # The posterior defines Bayes@N, so it is the default. Results name it only if given.
             check_clusters(common.clusters, "posterior", len(questions))
-            range_of_rewards = float(rewards.levels[0]), float(rewards.levels[-1])
             name = None if common.interval is None else "posterior"
+            range_of_rewards = float(rewards.levels[0]), float(rewards.levels[-1])
             clipped_to = options.bounds if bounds else range_of_rewards
             method = PosteriorIntervals(moments, clipped_to, name, options.weights)
-        else:
-            _, method = max_limits(rewards, ks, options)
     if errors is None:
         return report.result(points, method, questions.n)
     points, method, rates_of_checker = errors.rate_limits(checked, points, method, options)
@@ -5678,8 +5698,8 @@ def max_at_k_results(
     prior = check_prior_outcomes(R0, len(questions), len(rewards_of_categories))
     included, requested = _included_rewards(include, k, picked_by)
     taus = check_thresholds(thresholds)
-    report = common.report(
-        len(questions), has_prior_outcomes=bool(prior.any()), bounds=bounds, band=band
+    report = Report(
+        common, len(questions), has_prior_outcomes=bool(prior.any()), bounds=bounds, band=band
     )
     options, n = report.options, questions.n
     choose_ks(requested, DEFAULT_K, n, options.allow_above_n)  # An error comes before the check.
@@ -5694,20 +5714,21 @@ def max_at_k_results(
     # The checker may have left samples unscored. For real rewards no k exceeds n, because n samples
     # say nothing about rewards above the largest observed.
     ks = choose_ks(requested, DEFAULT_K, rewards.n, options.allow_above_n and not are_real)
-    if any(score.metric != "max@k" for score in included):
+    metrics = {score.metric for score in included}
+    if metrics != {"max@k"}:
         check_samples(ks, rewards.n)
     parts: list[tuple[Scores, IntervalMethod]] = []  # scores, and the method of their limits
-    if keys := {ScoreId("max@k", k): k for k in ks if is_included("max@k", k, included)}:
-        parts.append(max_limits(rewards, keys, options))
-    if any(score.metric == "TailPass@k" for score in included):
+    if max_ks := only_included({ScoreId("max@k", k): k for k in ks}, included):
+        parts.append(max_limits(rewards, max_ks, options))
+    if "TailPass@k" in metrics:
         tails = PACKAGE.rooms.tails(rewards, included, ks, taus)
         parts.append((tails, limits_for_questions(tails, "TailPass@k", options)))
     if picked_by is not None:
         w_or_none = None if are_real else rewards_of_categories
-        picked_ks = [k for k in ks if is_included("picked@k", k, included)]
-        picked, (least, most) = PACKAGE.rooms.picked(outcomes, w_or_none, picked_by, picked_ks)
-        picked_range = np.clip([least, most], *options.bounds).tolist()
-        parts.append((picked, limits_for_questions(picked, "picked@k", options, picked_range)))
+        picked_ks = only_included({ScoreId("picked@k", k): k for k in ks}, included)
+        picked, picked_range = PACKAGE.rooms.picked(outcomes, w_or_none, picked_by, picked_ks)
+        clipped_range = np.clip(picked_range, *options.bounds).tolist()
+        parts.append((picked, limits_for_questions(picked, "picked@k", options, clipped_range)))
     points, method = _joined(parts, options)
     return report.result(points, method, n)
 
@@ -5783,36 +5804,31 @@ def cons_at_k_results(
     included, requested = included_scores(wanted, k, names, names)
     metrics = {score.metric for score in included}
     merge_right = check_flag("merge_right", merge_right)
-    report = common.report(
-        len(questions),
-        known=("posterior", "sampling", "questions", "auto"),
-        alpha0=alpha0,
-        beta0=beta0,
-        band=band,
-    )
+    known = ("posterior", "sampling", "questions", "auto")
+    report = Report(common, len(questions), known=known, band=band, alpha0=alpha0, beta0=beta0)
     options = report.options
     check_samples(requested or [], questions.n)
 
     checked = questions.check(checking)
     warn_of_stopping(checked.outcomes)
     consensus = Consensus.from_checked(checked, requested, merge_right, "vote@k" in metrics)
-    values, sizes = consensus.values(), {}
+    values, weighted_ks = consensus.values(), {}
     if vote_weights is not None:
-        for k_in_key, size in consensus.ks.items():
-            sizes[ScoreId("weighted_vote@k", k_in_key)] = consensus.sizes(size)
+        weighted_ks = {
+            ScoreId("weighted_vote@k", k_in_key): consensus.sizes(k)
+            for k_in_key, k in consensus.ks.items()
+        }
     if include is not None:
-        _check_included(metrics, {score_id.metric for score_id in (*values, *sizes)})
-    for scores in (values, sizes):
-        for score_id in [*scores]:
-            if not is_included(score_id.metric, score_id.k, included):
-                del scores[score_id]
+        _check_included(metrics, {score_id.metric for score_id in (*values, *weighted_ks)})
+    values = only_included(values, included)
+    # `values` may be empty: include may have weighted votes only.
     columns = np.array([*values.values()]).reshape(len(values), len(questions)).T
     points = Scores(one_column_each(values), np.arange(len(questions)), columns)
     method = limits_for_questions(points, "", options)
     if options.confidence is not None and options.method != "questions":
         method = PACKAGE.rooms.consensus_limits(consensus, options)
-    if sizes:
-        weighted = PACKAGE.rooms.weighted_votes(checked, vote_weights, merge_right, sizes)
+    if weighted_ks := only_included(weighted_ks, included):
+        weighted = PACKAGE.rooms.weighted_votes(checked, vote_weights, merge_right, weighted_ks)
         if options.method == "posterior":  # Weighted votes have none, so they have no limits.
             points = join_scores(points, weighted)
         else:
@@ -5859,7 +5875,7 @@ def score_agg_results(
     common = SharedOptions(**shared)
     checking = common.checking(labels)
     p, penalty, eps = exponent(temperature), check_penalty(penalty), check_eps(eps_for_neg_p)
-    report = common.report(len(questions), known=("questions", "auto"))
+    report = Report(common, len(questions), known=("questions", "auto"))
 
     outcomes = questions.check(checking).outcomes
     points = agg_scores(outcomes, p, penalty, eps)

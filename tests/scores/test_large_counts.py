@@ -152,7 +152,7 @@ def test_groups_with_equal_counts_have_their_interval_computed_once(monkeypatch)
     none = np.zeros((200, 3), dtype=np.int64)
     rewards = category_rewards(read_outcomes(R), np.array([0.0, 0.5, 1.0]), none)
     fits = sizes_of_results(monkeypatch, LevelDistributions, "likelihood")
-    _, method = max_intervals(rewards, {"max@1": 1}, IntervalOptions())
+    _, method = max_intervals(rewards, {"max@1": 1}, IntervalOptions(), rewards.ranges)
     for questions in (np.arange(200), *np.arange(200)[:, None]):
         method.intervals(questions, 0.95)
     assert len(fits) < 20  # not 201

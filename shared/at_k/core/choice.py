@@ -26,7 +26,7 @@ from .checks import (
 )
 from .coherent import CoherentIntervals, with_neighbors
 from .counts import BinaryCounts
-from .expected import pass_scores
+from .expected import largest_scores, pass_scores
 from .interval import UNIT_RANGE, IntervalMethod
 from .package import PACKAGE
 from .questions import QuestionIntervals, Ranges, effective_clusters
@@ -288,31 +288,32 @@ def pass_limits(
         return points, QuestionIntervals(points)
     if options.method != "questions":
         return PACKAGE.rooms.pass_limits(counts, scores, options)
-    least_n = counts.n.min()
     # Limits at one k are compared with those at neighboring k, which may not be requested.
-    with_others = with_neighbors(scores, int(least_n))
+    with_others = with_neighbors(scores, int(counts.n.min()))
     points = pass_scores(counts, with_others)
-    # The largest score is that of a question with all samples correct.
-    all_correct = BinaryCounts(np.array([least_n]), np.array([least_n]))
-    (most,) = pass_scores(all_correct, with_others).columns
-    most = np.where(np.abs(most - 1) < 1e-12, 1.0, most)  # 1 up to rounding is exactly 1
-    method = limits_for_questions(points, "", options, (0.0, most))
-    return pass_scores(counts, scores), CoherentIntervals(method, scores)
+    method = limits_for_questions(points, "", options, (0.0, largest_scores(with_others)))
+    return points.only(scores), CoherentIntervals(method, scores)
 
 
 def max_limits(
-    rewards: Rewards, ks: Mapping[ScoreKey, int], options: IntervalOptions
+    rewards: Rewards,
+    ks: Mapping[ScoreKey, int],
+    options: IntervalOptions,
+    score_range: tuple[float, float] | None = None,
 ) -> tuple[Scores, IntervalMethod]:
     """Return estimates of Max@k at the k of each key, and the method of their limits.
 
-    Without a confidence, the method is not used. All methods but "questions" need the package.
+    `score_range` has the least and the largest possible score. By default they are those of the
+    rewards of each question. Without a confidence, the method is not used. All methods but
+    "questions" need the package.
     """
-    if options.confidence is not None and options.method != "questions":
-        return PACKAGE.rooms.max_limits(rewards, ks, options)
-    points = max_scores(rewards, ks)
     if options.confidence is None:
+        points = max_scores(rewards, ks)
         return points, QuestionIntervals(points)
-    least, most = np.clip(rewards.ranges, *options.bounds).T
+    ranges = np.clip(rewards.ranges if score_range is None else [score_range], *options.bounds)
+    if options.method != "questions":
+        return PACKAGE.rooms.max_limits(rewards, ks, options, ranges)
+    points, (least, most) = max_scores(rewards, ks), ranges.T
     return points, limits_for_questions(points, "", options, (least[:, None], most[:, None]))
 
 

@@ -14,7 +14,7 @@ them also P(k, s) at 1, k and the s of `spread_of_r(k)`. Where k > n, only the l
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import cache, partial
+from functools import cache, lru_cache, partial
 from typing import NamedTuple
 
 import numpy as np
@@ -34,6 +34,7 @@ class Event(NamedTuple):
     r: int
 
 
+@lru_cache(maxsize=256)
 def event_of(score: Score) -> Event | None:
     """Return the event whose probability the score is, or None if there is no such event."""
     credits = score.terms[0]
@@ -69,17 +70,23 @@ def with_neighbors(scores: Mapping[ScoreKey, Score], least: int) -> dict[ScoreKe
     events = _events_by_key(scores).values()
     if least > _LARGEST_N or not events:
         return result
-    neighbors = [Event(j, r) for j in spread_of_k(least) for r in (1, j)]
-    for k in {k for k, r in events if 1 < r < k <= least}:
-        neighbors += [Event(k, r) for r in (1, k, *spread_of_r(k))]
-    return result | {event: Score((at_least(*event),)) for event in neighbors}
+    return result | _neighbors(least, frozenset(k for k, r in events if 1 < r < k <= least))
+
+
+@lru_cache(maxsize=16)
+def _neighbors(least: int, inner_ks: frozenset[int]) -> dict[Event, Score]:
+    """Return pass@j and pass^j for j up to `least`, and scores between them at each inner k."""
+    events = [Event(j, r) for j in spread_of_k(least) for r in (1, j)]
+    for k in inner_ks:
+        events += [Event(k, r) for r in (1, k, *spread_of_r(k))]
+    return {event: Score((at_least(*event),)) for event in events}
 
 
 Limits = tuple[float, float]
 
 
 class _Ladder:
-    """The limits of an ascending sequence of scores by their rungs, moved so that they ascend."""
+    """Limits of scores that ascend with an integer, their rung, moved so that they ascend, too."""
 
     def __init__(self, limits: Mapping[int, Limits]):
         self._rungs = sorted(limits)
@@ -88,7 +95,7 @@ class _Ladder:
         self._hi = np.minimum.accumulate(hi[::-1])[::-1]
 
     def moved(self, rung: int, lo: float, hi: float) -> Limits:
-        """Return (lo, hi) of a score at any rung, clipped to the limits of the rungs around it."""
+        """Return (lo, hi) of a score at any rung, clipped to the limits at the rungs around it."""
         # The indices of the last rung at or below this one, and of the first at or above it.
         below = np.searchsorted(self._rungs, rung, side="right") - 1
         above = np.searchsorted(self._rungs, rung, side="left")

@@ -30,12 +30,12 @@ from .credits import (
     check_powers,
     check_thresholds,
     included_scores,
-    is_included,
+    only_included,
 )
 from .interval import IntervalMethod
 from .package import PACKAGE
 from .posterior import PosteriorIntervals
-from .report import SharedOptions
+from .report import Report, SharedOptions
 from .rewards import (
     are_real_rewards,
     category_rewards,
@@ -96,13 +96,8 @@ def gpassk_results(
     score_options = ScoreOptions(check_thresholds(thresholds), check_lam(lam), weights, powers)
     if weights is not None and not {"Spectrum@k", "GeoSpectrum@k"} & metrics:
         raise ValueError("weights are for Spectrum@k and GeoSpectrum@k: include one of them.")
-    report = common.report(
-        len(questions),
-        known=INTERVALS if budget is None else ("questions", "auto"),
-        alpha0=alpha0,
-        beta0=beta0,
-        band=band,
-    )
+    known = INTERVALS if budget is None else ("questions", "auto")
+    report = Report(common, len(questions), known=known, band=band, alpha0=alpha0, beta0=beta0)
     options, n = report.options, questions.n
     errors = _errors_of_checker(checker_rates, labels)
     if errors is not None:
@@ -167,7 +162,7 @@ def bayes_at_n_results(
             "anytime needs limits of the data alone: give interval='sampling' or 'questions'."
         )
     # Both scores are the centers of their intervals, so mu would repeat them.
-    report = common.report(len(questions), with_mu=False, bounds=bounds)
+    report = Report(common, len(questions), with_mu=False, bounds=bounds)
     options, errors = report.options, _errors_of_checker(checker_rates, labels)
     if errors is not None and any(x is not None for x in (w, categories, bounds)):
         raise ValueError(
@@ -188,15 +183,15 @@ def bayes_at_n_results(
         both = rewards.posterior(), rewards.average()
         moments = moments_by_key(rewards, dict(zip(ks, both, strict=True)))
         points = Scores(moments.keys, moments.inverse, moments.mean)
-        if common.interval is None or options.method == "posterior":
+        if common.interval is not None and options.method != "posterior":
+            _, method = max_limits(rewards, ks, options)
+        else:
             # The posterior defines Bayes@N, so it is the default. Results name it only if given.
             check_clusters(common.clusters, "posterior", len(questions))
-            range_of_rewards = float(rewards.levels[0]), float(rewards.levels[-1])
             name = None if common.interval is None else "posterior"
+            range_of_rewards = float(rewards.levels[0]), float(rewards.levels[-1])
             clipped_to = options.bounds if bounds else range_of_rewards
             method = PosteriorIntervals(moments, clipped_to, name, options.weights)
-        else:
-            _, method = max_limits(rewards, ks, options)
     if errors is None:
         return report.result(points, method, questions.n)
     points, method, rates_of_checker = errors.rate_limits(checked, points, method, options)
@@ -245,8 +240,8 @@ def max_at_k_results(
     prior = check_prior_outcomes(R0, len(questions), len(rewards_of_categories))
     included, requested = _included_rewards(include, k, picked_by)
     taus = check_thresholds(thresholds)
-    report = common.report(
-        len(questions), has_prior_outcomes=bool(prior.any()), bounds=bounds, band=band
+    report = Report(
+        common, len(questions), has_prior_outcomes=bool(prior.any()), bounds=bounds, band=band
     )
     options, n = report.options, questions.n
     choose_ks(requested, DEFAULT_K, n, options.allow_above_n)  # An error comes before the check.
@@ -261,20 +256,21 @@ def max_at_k_results(
     # The checker may have left samples unscored. For real rewards no k exceeds n, because n samples
     # say nothing about rewards above the largest observed.
     ks = choose_ks(requested, DEFAULT_K, rewards.n, options.allow_above_n and not are_real)
-    if any(score.metric != "max@k" for score in included):
+    metrics = {score.metric for score in included}
+    if metrics != {"max@k"}:
         check_samples(ks, rewards.n)
     parts: list[tuple[Scores, IntervalMethod]] = []  # scores, and the method of their limits
-    if keys := {ScoreId("max@k", k): k for k in ks if is_included("max@k", k, included)}:
-        parts.append(max_limits(rewards, keys, options))
-    if any(score.metric == "TailPass@k" for score in included):
+    if max_ks := only_included({ScoreId("max@k", k): k for k in ks}, included):
+        parts.append(max_limits(rewards, max_ks, options))
+    if "TailPass@k" in metrics:
         tails = PACKAGE.rooms.tails(rewards, included, ks, taus)
         parts.append((tails, limits_for_questions(tails, "TailPass@k", options)))
     if picked_by is not None:
         w_or_none = None if are_real else rewards_of_categories
-        picked_ks = [k for k in ks if is_included("picked@k", k, included)]
-        picked, (least, most) = PACKAGE.rooms.picked(outcomes, w_or_none, picked_by, picked_ks)
-        picked_range = np.clip([least, most], *options.bounds).tolist()
-        parts.append((picked, limits_for_questions(picked, "picked@k", options, picked_range)))
+        picked_ks = only_included({ScoreId("picked@k", k): k for k in ks}, included)
+        picked, picked_range = PACKAGE.rooms.picked(outcomes, w_or_none, picked_by, picked_ks)
+        clipped_range = np.clip(picked_range, *options.bounds).tolist()
+        parts.append((picked, limits_for_questions(picked, "picked@k", options, clipped_range)))
     points, method = _joined(parts, options)
     return report.result(points, method, n)
 
@@ -350,36 +346,31 @@ def cons_at_k_results(
     included, requested = included_scores(wanted, k, names, names)
     metrics = {score.metric for score in included}
     merge_right = check_flag("merge_right", merge_right)
-    report = common.report(
-        len(questions),
-        known=("posterior", "sampling", "questions", "auto"),
-        alpha0=alpha0,
-        beta0=beta0,
-        band=band,
-    )
+    known = ("posterior", "sampling", "questions", "auto")
+    report = Report(common, len(questions), known=known, band=band, alpha0=alpha0, beta0=beta0)
     options = report.options
     check_samples(requested or [], questions.n)
 
     checked = questions.check(checking)
     warn_of_stopping(checked.outcomes)
     consensus = Consensus.from_checked(checked, requested, merge_right, "vote@k" in metrics)
-    values, sizes = consensus.values(), {}
+    values, weighted_ks = consensus.values(), {}
     if vote_weights is not None:
-        for k_in_key, size in consensus.ks.items():
-            sizes[ScoreId("weighted_vote@k", k_in_key)] = consensus.sizes(size)
+        weighted_ks = {
+            ScoreId("weighted_vote@k", k_in_key): consensus.sizes(k)
+            for k_in_key, k in consensus.ks.items()
+        }
     if include is not None:
-        _check_included(metrics, {score_id.metric for score_id in (*values, *sizes)})
-    for scores in (values, sizes):
-        for score_id in [*scores]:
-            if not is_included(score_id.metric, score_id.k, included):
-                del scores[score_id]
+        _check_included(metrics, {score_id.metric for score_id in (*values, *weighted_ks)})
+    values = only_included(values, included)
+    # `values` may be empty: include may have weighted votes only.
     columns = np.array([*values.values()]).reshape(len(values), len(questions)).T
     points = Scores(one_column_each(values), np.arange(len(questions)), columns)
     method = limits_for_questions(points, "", options)
     if options.confidence is not None and options.method != "questions":
         method = PACKAGE.rooms.consensus_limits(consensus, options)
-    if sizes:
-        weighted = PACKAGE.rooms.weighted_votes(checked, vote_weights, merge_right, sizes)
+    if weighted_ks := only_included(weighted_ks, included):
+        weighted = PACKAGE.rooms.weighted_votes(checked, vote_weights, merge_right, weighted_ks)
         if options.method == "posterior":  # Weighted votes have none, so they have no limits.
             points = join_scores(points, weighted)
         else:
@@ -426,7 +417,7 @@ def score_agg_results(
     common = SharedOptions(**shared)
     checking = common.checking(labels)
     p, penalty, eps = exponent(temperature), check_penalty(penalty), check_eps(eps_for_neg_p)
-    report = common.report(len(questions), known=("questions", "auto"))
+    report = Report(common, len(questions), known=("questions", "auto"))
 
     outcomes = questions.check(checking).outcomes
     points = agg_scores(outcomes, p, penalty, eps)

@@ -282,6 +282,12 @@ def _score_of_key(entry: Any, known: Collection[str]) -> ScoreId | None:
     return score if has_tau else None
 
 
-def is_included(metric: str, k: int | str | None, included: Iterable[ScoreId]) -> bool:
-    """Return whether an id of `included` is that of the metric at k, or without k, at all k."""
-    return any(score.metric == metric and score.k in (None, k) for score in included)
+def only_included(
+    values: Mapping[ScoreId, Any], included: Collection[ScoreId]
+) -> dict[ScoreId, Any]:
+    """Return the entries whose id is in `included`, where an id without k stands for all k."""
+    return {
+        score: value
+        for score, value in values.items()
+        if any(x.metric == score.metric and x.k in (None, score.k) for x in included)
+    }

@@ -35,11 +35,6 @@ class Estimate(NamedTuple):
     band: tuple[float, float] | None = None
 
     @property
-    def score_id(self) -> ScoreId:
-        """Return the identity of the score. It does not include the group."""
-        return ScoreId(self.metric, self.k, self.tau)
-
-    @property
     def key(self) -> str:
         """Return the key of the score without the group, such as "G-Pass@4_0.5"."""
         return ScoreId(self.metric, self.k, self.tau).key
@@ -74,7 +69,8 @@ def as_dict(
         prefixes = safe_prefixes(groups)
     result: dict[str, Any] = {}
     for estimate in estimates:
-        name = safe_name(estimate.score_id) if safe else estimate.key
+        score_id = ScoreId(*estimate[:3])
+        name = safe_name(score_id) if safe else score_id.key
         name = prefixes.get(estimate.group, "") + name
         result[name] = estimate.score
         if estimate.interval is None and estimate.band is None:

@@ -33,6 +33,14 @@ def pass_scores(counts: BinaryCounts, scores: Mapping[ScoreKey, Score]) -> Score
     return Scores(keys, counts.inverse, columns)
 
 
+def largest_scores(scores: Mapping[ScoreKey, Score]) -> np.ndarray:
+    """Return the columns of `pass_scores`, (m,), of a question whose samples are all correct."""
+    credits, numbered = number_terms(scores)
+    sums = np.array([[math.fsum(credit) for credit in credits]])
+    sums = np.where(np.abs(sums - 1) < 1e-12, 1.0, sums)  # 1 up to rounding is exactly 1
+    return with_product_columns(numbered, sums)[1][0]
+
+
 def expected_credits(n: np.ndarray, c: np.ndarray, credits: Sequence[Credits]) -> np.ndarray:
     """Return the expected sum of credits of k of n samples for m vectors of k credits, (U, m).
 

@@ -112,7 +112,7 @@ class MeansOfQuestions(NamedTuple):
         return np.maximum(np.diag(self.covariance), least)
 
     def _z(self, confidence: float) -> float:
-        """Return the quantile z of the module docstring."""
+        """Return the quantile of Student's t with one degree less than effective clusters."""
         return student_quantile(degrees_of_freedom(self.effective_clusters), 1 - confidence)
 
 
@@ -152,10 +152,9 @@ def means_of_questions(
 
 
 def _deviations(columns: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """Return the columns minus their weighted means, (U, m): exactly 0 where a column is constant.
-
-    A variance that is only a rounding error would have a correlation with others.
-    """
+    """Return the columns minus their weighted means, (U, m), which are exactly 0 if constant."""
+    # Deviations from the first row have no rounding error where they are 0. Otherwise a column that
+    # does not vary would have a tiny variance, and correlations with others.
     from_first = columns - columns[0]
     return from_first - np.average(from_first, 0, weights)
 
@@ -163,9 +162,9 @@ def _deviations(columns: np.ndarray, weights: np.ndarray) -> np.ndarray:
 def _cluster_sizes(
     clusters: np.ndarray | None, questions: int, weights: np.ndarray | None
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return (index, weights, sizes): of M questions, (M,) both, and of their G clusters, (G,).
+    """Return the index of each question's cluster, (M,), the weights, (M,), and the sizes, (G,).
 
-    `index` is the cluster of each question, and the size of a cluster is its sum of weights.
+    The size of a cluster is the sum of the weights of its questions.
     """
     weights = np.ones(questions) if weights is None else weights
     if clusters is None:
@@ -182,7 +181,10 @@ def _sums_by_cluster(index: np.ndarray, columns: np.ndarray) -> np.ndarray:
 def _homogeneous_variance(
     columns: np.ndarray, clusters: np.ndarray | None, weights: np.ndarray | None
 ) -> np.ndarray:
-    """Return the variance of the mean of each column if clusters of all sizes vary alike, (m,)."""
+    """Return the variance of the mean of each column if clusters of all sizes vary alike, (m,).
+
+    It is b / G* + w / M of the module docstring, for the variances b between and w within them.
+    """
     index, weights, sizes = _cluster_sizes(clusters, len(columns), weights)
     share, share_of_cluster = weights / weights.sum(), sizes / weights.sum()
     divisor = np.where(share_of_cluster > 0, share_of_cluster, 1.0)
@@ -245,7 +247,8 @@ def unseen_share(clusters: float, alpha: float) -> float:
 def wilson_limits(u, v, number, z: float):
     """Return Wilson's lower and upper limits of means u, from 0 to 1, with variances v.
 
-    `number` is M* of each mean, and z a quantile. All may be numbers or arrays.
+    `number` is the effective number of questions of each mean, and z a quantile of the normal or of
+    Student's distribution. All may be numbers or arrays.
     """
     u, event = np.clip(u, 0.0, 1.0), 1 / 8 / number
     # The variance of one question, as a share of the largest that the mean allows.
@@ -258,7 +261,10 @@ def wilson_limits(u, v, number, z: float):
 
 
 def _lower_limit_of_few_events(u: np.ndarray, v: np.ndarray, alpha: float) -> np.ndarray:
-    """Return Garwood's lower limit of means u with variances v, (m,); or 1 for many events."""
+    """Return Garwood's lower limits of means u with variances v, (m,), or 1 for no limit.
+
+    A mean near 0 is that of rare events of the size v / u. With many of them, it has no such limit.
+    """
     from scipy.special import gammaincinv
 
     size = v / np.where(u > 0, u, 1.0)  # the size of one event
@@ -286,9 +292,6 @@ def limits_of_product(
     `lower`, `estimate` and `upper`, (m, ..), are those of the columns, and `covariance` has the
     covariance of each pair of columns, (..).
     """
-    if score.powers == (1.0,):
-        (column,) = score.terms
-        return lower[column], upper[column]
 
     def correlation(a: int, b: int) -> np.ndarray | float:
         """Return the correlation of two columns, at least 0: both rise with correct samples."""
@@ -317,13 +320,10 @@ def limits_of_product(
 class QuestionIntervals(IntervalMethod):
     """Intervals of scores for other questions like these, as the module docstring describes.
 
-    Args:
-        scores: the scores of the questions.
-        ranges: the smallest and the largest possible true scores, which broadcast to (U, m).
-        clusters, weights: (M,) label of each question's cluster, and its weight.
-        allow_one: whether one question or cluster has an interval, the whole range. If not,
-            `problem` says why it has none.
-        ranges_of_estimates: the ranges of estimates, if an estimate may lie outside of `ranges`.
+    `ranges` are the smallest and the largest possible true scores, which broadcast to (U, m), and
+    `ranges_of_estimates` those of estimates, if they differ. `clusters` and `weights` are (M,). If
+    `allow_one`, one question or cluster has the whole range as its interval. Otherwise `problem`
+    says why it has none.
     """
 
     def __init__(
@@ -383,12 +383,18 @@ class QuestionIntervals(IntervalMethod):
         limits_of_estimates = of_estimates and self._extremes(of_estimates, questions)
         ranges = self._extremes(self._ranges, questions)
         lo, hi = means.limits(confidence, ranges, limits_of_estimates)
+        sigma = np.sqrt(np.maximum(np.diag(means.covariance), 0.0))
+        columns = np.transpose([means.mean, sigma, lo, hi]).tolist()
         result = {}
         for key, score in self._scores.keys.items():
-            lower, upper = limits_of_product(score, lo, means.mean, hi, means.covariance)
-            mean, variance = score.value(means.mean), score.variance(means.mean, means.covariance)
-            sigma = math.sqrt(max(0.0, variance))
-            result[key] = Interval(float(mean), sigma, float(lower), float(upper), "questions")
+            if score.powers == (1.0,):  # The score is one column, as most are.
+                mean, sd, lower, upper = columns[score.terms[0]]
+            else:
+                product_limits = limits_of_product(score, lo, means.mean, hi, means.covariance)
+                lower, upper = map(float, product_limits)
+                mean = float(score.value(means.mean))
+                sd = math.sqrt(max(0.0, score.variance(means.mean, means.covariance)))
+            result[key] = Interval(mean, sd, lower, upper, "questions")
         return result
 
     def _whole_ranges(self, questions: np.ndarray) -> dict[ScoreKey, Interval]:

@@ -50,10 +50,6 @@ class SharedOptions:
         """Return the `Checking` of these options; `labels` are those that a checker may return."""
         return Checking(self.check_correct_fn, self.num_proc, self.executor, self.timeout, labels)
 
-    def report(self, questions: int, with_mu: bool = True, **own: Any) -> Report:
-        """Return the `Report` of M questions. `own` are further arguments of `interval_options`."""
-        return Report(self, questions, with_mu, own)
-
 
 class Report:
     """Makes the dict that `compute` returns from the scores of M questions.
@@ -62,7 +58,7 @@ class Report:
     All options are validated. `own` are further arguments of `interval_options`.
     """
 
-    def __init__(self, shared: SharedOptions, questions: int, with_mu: bool, own: dict[str, Any]):
+    def __init__(self, shared: SharedOptions, questions: int, with_mu: bool = True, **own: Any):
         groups = shared.groups
         self.options = interval_options(
             questions,
@@ -114,7 +110,7 @@ class Report:
         if checker is not None and not self._safe:
             others["checker"] = checker
         if self._return_per_question and not self._safe:
-            estimated = {x.score_id for x in estimates if x.group is None}
+            estimated = {ScoreId(*x[:3]) for x in estimates if x.group is None}
             others["per_question"] = {
                 score_id.key: values
                 for score_id, values in points.per_question().items()

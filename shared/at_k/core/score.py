@@ -168,6 +168,11 @@ class Scores:
         columns = np.stack([*values.values()], axis=1)
         return cls(one_column_each(values), np.arange(len(columns)), columns)
 
+    def only(self, keys: Iterable[ScoreKey]) -> Scores:
+        """Return the scores with these keys, and the columns that they need."""
+        used, scores = number_terms({key: self.keys[key] for key in keys})
+        return Scores(scores, self.inverse, self.columns[:, used])
+
     def means(self, multiplicity: np.ndarray) -> dict[ScoreKey, float]:
         """Return each score averaged over questions, by its key.
 

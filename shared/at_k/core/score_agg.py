@@ -27,7 +27,7 @@ _EXPONENTS = (-8.0, -2.5, 1.0, 4.6, 12.25)
 
 
 def exponent(temperature: float) -> float:
-    """Return the exponent p of a temperature, by linear interpolation in the table above.
+    """Return the exponent p of a temperature, by linear interpolation in the table of the source.
 
     Raises a ValueError unless the temperature is from 0.1 to 1.0.
     """

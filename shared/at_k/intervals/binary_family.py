@@ -10,7 +10,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Mapping, Sequence
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
@@ -25,7 +25,7 @@ from ..core.interval import UNIT_RANGE, IntervalMethod
 from ..core.posterior import PosteriorIntervals
 from ..core.questions import Ranges
 from ..core.score import ColumnPair, Score, ScoreKey, Scores
-from ..scores.checker_rates import NO_ERRORS, CheckerRates, Estimator, corrected_scores, estimator
+from ..scores.checker_rates import NO_ERRORS, CheckerRates, Estimator, estimator
 from ..scores.distributions import log_choose, pass_moments, scores_of_log_odds
 from .family import Candidates, Family, Fit, Shifted, Statistics, with_extrapolated
 from .prior import LOG_ODDS_STEP, Observed, inflated_prior, whole_prior
@@ -83,9 +83,10 @@ def pass_intervals(
         weights=options.weights,
         inner_k=_largest_inner_k(observed),
         rates=rates,
-        without_errors=estimator(estimated)[1],
+        without_errors=None if rates.are_exact else estimator(estimated)[1],
     )
-    points = with_extrapolated(corrected_scores(counts, observed, rates), family, scores)
+    known = Scores(family.scores, counts.inverse, family.columns).only(observed)
+    points = with_extrapolated(known, family, scores)
     limits = family_intervals(family, options)
     # Hierarchical limits for all k come from the same priors, so they are in order already.
     if are_ordered and options.method != "hierarchical":
@@ -146,15 +147,23 @@ class BinaryFamily(Family):
         self._estimate, self._inner_k, self._rates = estimate, inner_k, rates
         self._credits = list(extrapolated.values())
         self._scores_of_rates = scores_with_ends(self._credits)
-        # The columns, (U, m), of questions without a correct sample, and of those with all correct.
-        known = without_errors or estimate
-        self._none_correct, self._all_correct = known(n, np.zeros_like(n)), known(n, n)
+        self._without_errors = without_errors or estimate
         itself = [(column, column) for column in range(columns.shape[1])]
         needed = (pair for score in scores.values() for pair in score.pairs())
         # Each column with itself, and then the other pairs that the scores need.
         self._pairs: list[ColumnPair] = list(dict.fromkeys(itertools.chain(itself, needed)))
         # All groups of questions use the same moments.
         self._moments = lru_cache(_MOMENTS_KEPT)(self._moments_by_shift)
+
+    @cached_property
+    def _none_correct(self) -> np.ndarray:
+        """Return the columns of questions without a correct sample, (U, m)."""
+        return self._without_errors(self.n, np.zeros_like(self.n))
+
+    @cached_property
+    def _all_correct(self) -> np.ndarray:
+        """Return the columns of questions whose samples are all correct, (U, m)."""
+        return self._without_errors(self.n, self.n)
 
     def prior_of(self, multiplicity: np.ndarray) -> list[dict[int, np.ndarray]]:
         """Return one or two estimates of the prior, see `Observed.estimates`: {n: (161,)} each."""

@@ -28,10 +28,12 @@ _SHIFTS = 60  # Shifts are multiples of 0.15 of the log-odds, from -9 to 9.
 
 
 def max_intervals(
-    rewards: Rewards, ks: Mapping[ScoreKey, int], options: IntervalOptions
+    rewards: Rewards, ks: Mapping[ScoreKey, int], options: IntervalOptions, ranges: np.ndarray
 ) -> tuple[Scores, IntervalMethod]:
-    """Return Max@k for the k of each key, and the method of its intervals, within the bounds."""
-    ranges = np.clip(rewards.ranges, *options.bounds)
+    """Return Max@k for the k of each key, and the method of its intervals, within the bounds.
+
+    `ranges`, (U, 2) or (1, 2), has the smallest and the largest score of a question.
+    """
     if options.method == "posterior":
         moments = max_moments(rewards, ks)
         low, high = ranges[0].tolist()  # of categories, which are the same for all questions

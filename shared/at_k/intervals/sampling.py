@@ -94,9 +94,14 @@ def sampling_intervals(fit: Fit, confidence: float) -> Intervals:
     center, points, result = first.theta[len(first.theta) // 2].tolist(), fit.means.tolist(), {}
     least, most = fit.bounds
     for key, score in family.scores.items():
-        mu = float(score.value(points))
-        sigma = scale * math.sqrt(max(float(score.variance(center, covariance)), 0.0))
-        scaled_limits = limits_of_product(score, lo, u, hi, covariance)
+        if score.powers == (1.0,):  # The score is one column, as most are.
+            (column,) = score.terms
+            mu, variance = points[column], covariance[column, column]
+            scaled_limits = lo[column], hi[column]
+        else:
+            mu, variance = float(score.value(points)), score.variance(center, covariance)
+            scaled_limits = limits_of_product(score, lo, u, hi, covariance)
+        sigma = scale * math.sqrt(max(float(variance), 0.0))
         lower, upper = (offset + scale * float(limit) for limit in scaled_limits)
         # Rounding of the scale must not move a limit past the score.
         lower = min(max(min(lower, mu), least), most)
@@ -183,8 +188,11 @@ class AutoIntervals(IntervalMethod):
 
     def intervals(self, questions: np.ndarray, confidence: float) -> Intervals:
         """Return the interval of each score by its key, by the method for these questions."""
-        result = self._method(questions).intervals(questions, confidence)
-        # An unknown interval comes from `single`. Add the reason why `repeated` was not chosen.
+        method = self._method(questions)
+        result = method.intervals(questions, confidence)
+        if method is self._repeated:
+            return result
+        # To the reason for an unknown interval, add why `repeated` was not chosen.
         reason = f"none: each question has one sample, and {ONE_CLUSTER}"
         return {
             key: interval._replace(interval=reason) if interval.is_unknown else interval

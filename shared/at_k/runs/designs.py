@@ -195,7 +195,10 @@ class Design:
 
 
 def prior_of_rates(rates: np.ndarray) -> np.ndarray:
-    """Return the prior, (161,), with equal weights of rates, each split between its neighbors."""
+    """Return the prior, (161,), of success rates, (R,), with equal weights.
+
+    The weight of each rate is split between the two rates of the grid `RATES` beside it.
+    """
     rates = np.clip(rates, RATES[0], RATES[-1])
     above = np.clip(np.searchsorted(RATES, rates), 1, len(RATES) - 1)
     fraction = (rates - RATES[above - 1]) / (RATES[above] - RATES[above - 1])

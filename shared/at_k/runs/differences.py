@@ -195,63 +195,56 @@ class Pair:
     """
 
     def __init__(self, a: ScoredRun, b: ScoredRun):
-        self._runs, self._differences = (a, b), b.estimates - a.estimates
-        self._new_questions = a.options.interval == "questions"
-        self._correlation = np.zeros(len(self._differences))
+        self._a, self._b, self._differences = a, b, b.estimates - a.estimates
         self.limits = cache(self._limits)
         sampling_covariance = None
         if a.covariance is not None and b.covariance is not None:
             # New samples of the same questions are independent, so the covariances add up.
             sampling_covariance = a.covariance + b.covariance
-        if not self._new_questions:
+        self._new_questions = a.options.interval == "questions"
+        if self._new_questions:
+            # Both runs have the same new questions, so errors are subtracted cluster by cluster.
+            errors = b.errors - a.errors
+            self.covariance = errors.T @ errors
+            self._correlation = _correlation_over_questions(a, b, sampling_covariance)
+        else:
             assert sampling_covariance is not None
             self.covariance = sampling_covariance
-            return
-        # Both runs have the same new questions, so errors are subtracted cluster by cluster.
-        errors = b.errors - a.errors
-        self.covariance = errors.T @ errors
-        # The variance of a difference for new questions is at least that for new samples of the
-        # same questions. If the samples do not show that, it is at least the squared error of two
-        # questions, one that only a answers, and one that only b answers.
-        least_variance: np.ndarray | float
-        if sampling_covariance is None:
-            number = effective_clusters(None, len(a.run.outcomes), a.options.weights)
-            least_variance = 2.0 * (a.bounds[1] - a.bounds[0]) ** 2 / number**2
-        else:
-            least_variance = np.diag(sampling_covariance)
-        # As Var[b - a] = Var[a] + Var[b] - 2 Cov[a, b], its least value bounds the covariance.
-        most = np.maximum(a.standard_errors**2 + b.standard_errors**2 - least_variance, 0.0) / 2
-        sd_product = a.standard_errors * b.standard_errors  # 0 if a score does not vary
-        covariance = np.minimum(np.sum(a.errors * b.errors, axis=0), most)
-        self._correlation = covariance / np.where(sd_product > 0, sd_product, 1.0)
+            self._correlation = np.zeros(len(self._differences))
 
     def _limits(self, confidence: float) -> np.ndarray:
         """Return the lower and upper limits of the differences, (2, m)."""
-        (a, b), (least, most) = self._runs, self._runs[0].bounds
+        a, b, r = self._a, self._b, self._correlation
         (lo_a, hi_a), (lo_b, hi_b) = a.limits(confidence), b.limits(confidence)
-        shared: np.ndarray | float = 0.0
+        if_equal = unseen_down = unseen_up = np.zeros(len(r))
         if self._new_questions:
-            options, alpha = a.options, 1 - a.look_confidence(confidence)
-            labels, questions = options.clusters, len(a.run.outcomes)
-            clusters = effective_clusters(labels, questions, options.weights)
+            alpha, options = 1 - a.look_confidence(confidence), a.options
+            clusters = effective_clusters(options.clusters, len(a.run.outcomes), options.weights)
             t = student_quantile(degrees_of_freedom(clusters), alpha)
-            shared = t * np.abs(b.standard_errors - a.standard_errors)
-        r = self._correlation
-        down = _distance_of_limit(hi_a - a.estimates, b.estimates - lo_b, r, shared)
-        up = _distance_of_limit(a.estimates - lo_a, hi_b - b.estimates, r, shared)
-        if self._new_questions:
-            # A kind of questions that was not seen, see `core.questions`, may be hard for one run
-            # alone: it moves a difference as far as it moves the score of that run.
-            counted = a.counted if labels is None else np.unique(labels[a.counted])
-            share = unseen_share(len(counted), alpha)
-            down = np.fmax(down, share * np.fmax(b.estimates - least, most - a.estimates))
-            up = np.fmax(up, share * np.fmax(most - b.estimates, a.estimates - least))
+            if_equal = t * np.abs(b.standard_errors - a.standard_errors)
+            unseen_down, unseen_up = self._unseen_distances(alpha)
+        down = _distance_of_limit(hi_a - a.estimates, b.estimates - lo_b, r, if_equal)
+        up = _distance_of_limit(a.estimates - lo_a, hi_b - b.estimates, r, if_equal)
+        down, up = np.fmax(down, unseen_down), np.fmax(up, unseen_up)
         # The labels of the two runs are independent, so squared distances add up.
-        (down_a, up_a), (down_b, up_b) = a.moves(confidence), b.moves(confidence)
+        (down_a, up_a), (down_b, up_b) = (run.label_distances(confidence) for run in (a, b))
         down, up = np.hypot(np.hypot(down, up_a), down_b), np.hypot(np.hypot(up, down_a), up_b)
         # Scores that are corrected for the errors of a checker may leave their range.
         limits = [self._differences - down, self._differences + up]
+        least, most = a.bounds
         return np.clip(limits, least - most, most - least)
+
+    def _unseen_distances(self, alpha: float) -> tuple[np.ndarray, np.ndarray]:
+        """Return how far a kind of questions that is not among these may move differences.
+
+        Both distances, down and up, are (m,). Such questions may be hard for one run alone. Then
+        they move the difference as far as the score of that run.
+        """
+        a, b, labels = self._a, self._b, self._a.options.clusters
+        counted = a.counted if labels is None else np.unique(labels[a.counted])
+        share, (least, most) = unseen_share(len(counted), alpha), a.bounds
+        down = share * np.fmax(b.estimates - least, most - a.estimates)
+        return down, share * np.fmax(most - b.estimates, a.estimates - least)
 
     def p_values(self) -> list[float]:
         """Return the two-sided p-value of each difference, not adjusted for the others.
@@ -269,11 +262,32 @@ class Pair:
         return p
 
 
+def _correlation_over_questions(
+    a: ScoredRun, b: ScoredRun, sampling_covariance: np.ndarray | None
+) -> np.ndarray:
+    """Return the correlation of the scores of two runs over questions, (m,).
+
+    The variance of a difference, Var[a] + Var[b] - 2 Cov[a, b], is at least that for new samples of
+    the same questions, so it bounds the covariance. If the samples do not show that variance, it is
+    at least the squared error of two questions, one that only a answers, and one that only b does.
+    """
+    least_variance: np.ndarray | float
+    if sampling_covariance is None:
+        number = effective_clusters(None, len(a.run.outcomes), a.options.weights)
+        least_variance = 2.0 * (a.bounds[1] - a.bounds[0]) ** 2 / number**2
+    else:
+        least_variance = np.diag(sampling_covariance)
+    most = np.maximum(a.standard_errors**2 + b.standard_errors**2 - least_variance, 0.0) / 2
+    covariance = np.minimum(np.sum(a.errors * b.errors, axis=0), most)
+    sd_product = a.standard_errors * b.standard_errors  # 0 if a score does not vary
+    return covariance / np.where(sd_product > 0, sd_product, 1.0)
+
+
 def _distance_of_limit(
     distance_a: np.ndarray,
     distance_b: np.ndarray,
     correlation: np.ndarray,
-    distance_if_equal: np.ndarray | float,
+    distance_if_equal: np.ndarray,
 ) -> np.ndarray:
     """Return how far a limit of the differences is from their estimates, (m,).
 

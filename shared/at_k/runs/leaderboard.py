@@ -135,16 +135,17 @@ def leaderboard_of(compared: Compared, p_values: bool = False) -> Result:
     limits = {"lo": lo, "hi": hi, "band_lo": band_lo, "band_hi": band_hi}
     p = {ab: pair.p_values() for ab, pair in compared.pairs.items()} if p_values else {}
     rows: list[dict[str, Any]] = []
-    estimates: list[Estimate] = []
     pairs: list[dict[str, Any]] = []
+    estimates: list[Estimate] = []
     for column, score_id in enumerate(compared.scores):
         scores = [float(run.estimates[column]) for run in compared.scored]
         order = sorted(range(len(scores)), key=lambda run: -scores[run])
-        score_rows = _rows_of_score(compared, column, order, band_lo[:, :, column] > 0)
-        rows += score_rows
-        for row in score_rows:
-            limits_of_score = Interval(lo=row["lo"], hi=row["hi"])
-            estimates.append(Estimate(*score_id, None, row["score"], limits_of_score))
+        rows_of_score = _rows_of_score(compared, column, order, band_lo[:, :, column] > 0)
+        rows += rows_of_score
+        estimates += [
+            Estimate(*score_id, None, row["score"], Interval(lo=row["lo"], hi=row["hi"]))
+            for row in rows_of_score
+        ]
         for a, b in itertools.combinations(order, 2):
             pair: dict[str, Any] = {
                 "a": compared.runs[a].name,

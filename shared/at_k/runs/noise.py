@@ -12,6 +12,8 @@ from ..functions import OutcomesLike
 from .options import ComparisonOptions, RunOptions
 from .outcomes_of_runs import Run, grade_sources
 
+Limits = tuple[float, float]
+
 
 @shows_options(RunOptions, ComparisonOptions)
 def noise(
@@ -91,42 +93,53 @@ def noise_of(
 
     options = options.for_samples({run.name: run.outcomes.n})
     (scored,), confidence = score_runs([run], options), options.confidence
-    other_intervals = scored.intervals("questions", confidence)
+    other = scored.intervals("questions", confidence)
     if same is None and scored.shows_samples:
         same = scored.intervals("sampling", confidence)
-    # Variances: estimated rates move each limit by about z standard errors, so divide by z.
-    checker_variances = (scored.moves(confidence).mean(axis=0) / normal_z(confidence)) ** 2
-    lo, hi = scored.widened(limits_of(other_intervals), confidence).tolist()
-    sampling_variances: list[float] = [0.0] * len(other_intervals)
-    same_limits: list[Any] = [None] * len(other_intervals)
+    # Estimated rates of the checker move each limit by about z standard errors.
+    checker_errors = scored.label_distances(confidence).mean(axis=0) / normal_z(confidence)
+    other_limits = scored.widened(limits_of(other), confidence).T.tolist()
+    sampling_errors: list[float] = [0.0] * len(other)
+    same_limits: list[Any] = [None] * len(other)
     if same is not None:
-        sampling_variances = [interval.sigma**2 for interval in same]
+        sampling_errors = [interval.sigma for interval in same]
         same_limits = [*map(tuple, scored.widened(limits_of(same), confidence).T.tolist())]
-    result: dict[str, dict[str, Any]] = {}
+    result = {}
     for i, score_id in enumerate(scored.points.keys):
-        score, other, limits = float(scored.estimates[i]), (lo[i], hi[i]), same_limits[i]
-        variance, within = other_intervals[i].sigma ** 2, sampling_variances[i]
-        checker = float(checker_variances[i])
-        standard_error = math.sqrt(variance + checker)
-        # If all questions have the same score, the variance is 0 up to rounding, but limits differ.
-        if standard_error <= 1e-12 * abs(score):
-            standard_error, checker = 0.0, 0.0
-            variance, within = _squared_width(other) or 1.0, _squared_width(limits)
-        total, within = variance + checker, min(within, variance)
-        result[score_id.key] = {
-            "score": score,
-            "standard_error": standard_error,
-            "questions": (variance - within) / total,
-            "samples": None if limits is None else within / total,
-            "checker": checker / total,
-            "same_questions": limits,
-            "other_questions": other,
-        }
-        result[score_id.key]["helps_most"] = _helps_most(result[score_id.key])
+        errors = other[i].sigma, sampling_errors[i], float(checker_errors[i])
+        limits = same_limits[i], tuple(other_limits[i])
+        result[score_id.key] = _noise_of_score(float(scored.estimates[i]), errors, *limits)
     return result
 
 
-def _squared_width(limits: tuple[float, float] | None) -> float:
+def _noise_of_score(
+    score: float, errors: tuple[float, float, float], same: Limits | None, other: Limits
+) -> dict[str, Any]:
+    """Return the entry of `noise` for a score with limits for the same and for other questions.
+
+    The `errors` are standard errors: for other questions, for new samples of the same questions,
+    and from estimated rates of the checker.
+    """
+    variance, within, checker = (error**2 for error in errors)
+    standard_error = math.sqrt(variance + checker)
+    # If all questions have the same score, the variance is 0 up to rounding, but limits differ.
+    if standard_error <= 1e-12 * abs(score):
+        standard_error, checker = 0.0, 0.0
+        variance, within = _squared_width(other) or 1.0, _squared_width(same)
+    total, within = variance + checker, min(within, variance)
+    noise = {
+        "score": score,
+        "standard_error": standard_error,
+        "questions": (variance - within) / total,
+        "samples": None if same is None else within / total,
+        "checker": checker / total,
+        "same_questions": same,
+        "other_questions": other,
+    }
+    return noise | {"helps_most": _helps_most(noise)}
+
+
+def _squared_width(limits: Limits | None) -> float:
     """Return (upper - lower)^2, or 0 for None."""
     return 0.0 if limits is None else (limits[1] - limits[0]) ** 2
 
@@ -153,7 +166,7 @@ def _helps_most(noise: Mapping[str, Any]) -> str:
 
 
 def correction_in_words(checker: Mapping[str, float]) -> str:
-    """Return the end of a sentence on a correction; `checker` is that entry of a result."""
+    """Return the end of a sentence on corrected scores, from the entry "checker" of a result."""
     rates = []
     for name in ("true_positive_rate", "false_positive_rate"):
         words = f"{name.replace('_rate', '').replace('_', '-')} rate of {100 * checker[name]:.1f} %"

@@ -26,6 +26,7 @@ from ..core.checks import (
 )
 from ..core.choice import (
     OVER_QUESTIONS,
+    IntervalOptions,
     Weighting,
     check_clusters,
     question_weighting,
@@ -175,6 +176,13 @@ class ComparisonOptions:
     def _check_clusters(self, questions: int, weights: np.ndarray | None) -> np.ndarray | None:
         """Return the clusters of M `questions` as integers, or None."""
         return check_clusters(self.clusters, str(self.interval), questions, weights)
+
+    def interval_options(self, interval: str) -> IntervalOptions:
+        """Return the options of the interval with this name for one run."""
+        clusters = self.clusters if interval == "questions" else None
+        return IntervalOptions(
+            self.confidence, interval, is_named=False, clusters=clusters, weighting=self.weighting
+        )
 
     @property
     def weights(self) -> np.ndarray | None:

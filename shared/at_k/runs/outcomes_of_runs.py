@@ -52,10 +52,10 @@ class Run(NamedTuple):
         return self.outcomes.references is not None
 
     def for_questions(self, rows: Sequence[int] | np.ndarray) -> Run:
-        """Return a run of only the questions at these indices, without source and `unanswered`."""
+        """Return the graded run of only the questions with these indices; it has no `source`."""
         outcomes, sizes = self.outcomes, self.outcomes.sizes
         starts, sizes = (np.cumsum(sizes) - sizes)[rows], sizes[rows]
-        # For each question: its start, and the following indices, one for each sample.
+        # The indices of the samples of each question: its start and those that follow.
         index = np.repeat(starts - np.cumsum(sizes) + sizes, sizes) + np.arange(sizes.sum())
         answers = None if self.answers is None else self.answers[index]
         subset = replace(
@@ -128,10 +128,10 @@ def _with_labels(sources: Sequence[tuple[str, Any]], labels: Any) -> list[tuple[
 
 def _with_values_of_runs(sources: Sequence[tuple[str, Any]], options: OptionsT) -> OptionsT:
     """Return a copy of the options with the clusters, groups and weights of the runs, if used."""
-    applies = options.interval == "questions", options.average == "groups", True
+    is_used = {"clusters": options.interval == "questions", "groups": options.average == "groups"}
     result = copy(options)
-    for role, is_used in zip(_ROLES, applies, strict=True):
-        if is_used and getattr(options, role) is None:
+    for role in _ROLES:  # Weights are always used.
+        if is_used.get(role, True) and getattr(options, role) is None:
             setattr(result, role, shared_by(sources, role))
     return result
 
@@ -178,7 +178,7 @@ def in_one_order(
 ) -> list[tuple[str, Any]]:
     """Return the sources with their questions in the order of the first, paired by their ids.
 
-    Matrices have no ids and stay as they are, as do runs of which one has none, with `by_order`.
+    Matrices have no ids and stay as they are. So do all runs, with `by_order`, if one has no ids.
     With `common`, questions that a run lacks are left out. Raises ValueError for a run without ids,
     and for runs with different questions or, with `common`, with no question in common.
     """
@@ -221,11 +221,11 @@ def _require_same_questions(sources: Sequence[tuple[str, Any]]) -> None:
     (first, run), *others = sources
     column = run.columns.get("questions", "")
     for name, other in others:
-        pairs = ((name, other.ids), (first, run.ids)), ((first, run.ids), (name, other.ids))
-        for (lacking, ids), (having, others_ids) in pairs:
+        pair = (name, other.ids), (first, run.ids)
+        for (lacking, ids), (having, ids_of_other) in (pair, pair[::-1]):
             known = {*ids}
-            if missing := [x for x in others_ids if x not in known]:
-                number = len(known.intersection(others_ids))
+            if missing := [x for x in ids_of_other if x not in known]:
+                number = len(known.intersection(ids_of_other))
                 way_out = f", or common=True to compare the {number} that both have"
                 raise InputError(
                     f"{lacking} lacks {len(missing)} of the questions of {having}, such as "

@@ -137,7 +137,7 @@ class PlanOptions(ComparisonOptions):
 
     @property
     def goal(self) -> tuple[Score, float, float, float]:
-        """Return the fields of `Population` from the score to the correlation."""
+        """Return (score, confidence, power, correlation), which are fields of `Population`."""
         r = _ASSUMED_CORRELATION if self.correlation is None else self.correlation
         return self.score[1], self.confidence, self.power, r
 
@@ -440,7 +440,7 @@ def _fewest_questions(design: Design, options: PlanOptions) -> int | None:
     A half-width and a difference are nearly proportional to 1 / sqrt(M), so repeated scaling of M
     converges in a few steps. A bisection then finds M to within 0.2 %.
     """
-    ratio, most = partial(options.ratio, design), options.most
+    ratio, most = partial(options.ratio, design), options.most  # A ratio of at most 1 suffices.
     m = min(100, most)
     for _ in range(20):
         factor = ratio(m)
@@ -451,7 +451,7 @@ def _fewest_questions(design: Design, options: PlanOptions) -> int | None:
             break
         m = scaled
     too_few, step = m, 1 + m // 500
-    while ratio(m) > 1:
+    while ratio(m) > 1:  # Double the step until m is enough.
         if m == most:
             return None
         too_few, m, step = m, min(m + step, most), 2 * step

@@ -1,6 +1,7 @@
 """The scored run: the m scores of a graded run, one for each k, and their uncertainty.
 
-Comparisons, leaderboards, gates and `noise` are functions of it. M questions form G clusters.
+Comparisons, leaderboards, gates and `noise` are functions of it. Scores and limits come from the
+functions that `compute` calls, too. M questions form G clusters.
 """
 
 from __future__ import annotations
@@ -10,19 +11,18 @@ from functools import cache, cached_property, partial
 
 import numpy as np
 
-from ..core.choice import IntervalOptions, pass_limits
+from ..core.choice import IntervalOptions, limits_for_questions, max_limits, pass_limits
 from ..core.consensus import more_than_half
-from ..core.credits import PASS_FAMILY, ScoreOptions, build_scores
+from ..core.credits import PASS_FAMILY, any_correct
 from ..core.interval import UNIT_RANGE, Interval, IntervalMethod
 from ..core.posterior import PosteriorIntervals
-from ..core.questions import QuestionIntervals, cluster_errors
+from ..core.questions import cluster_errors
 from ..core.rewards import (
     Rewards,
     category_rewards,
     check_prior_outcomes,
     check_rewards,
     has_real_rewards,
-    max_scores,
     moments_by_key,
     real_rewards,
 )
@@ -34,8 +34,6 @@ from ..intervals.anytime import AnytimeIntervals, confidence_of_a_look, look_siz
 from ..intervals.binary_family import pass_intervals
 from ..intervals.consensus import vote_limits
 from ..intervals.labelled import Errors, distances_of_rates, falls_with_k, widened
-from ..intervals.reward_family import RewardFamily
-from ..intervals.sampling import family_intervals
 from ..scores.checker_rates import CheckerRates, corrected_scores, require_correction
 from .options import ComparisonOptions, naming_run
 from .outcomes_of_runs import Run
@@ -43,21 +41,21 @@ from .outcomes_of_runs import Run
 ScoresAndLimits = Callable[[IntervalOptions], tuple[Scores, IntervalMethod]]
 """A function from options of an interval to scores of questions, and the method of their limits."""
 
+Range = tuple[float, float]
+"""The least and the largest possible score."""
+
 
 class ScoredRun:
     """The scores of a graded run, and limits that are the same as those of `compute`.
 
     `points` are the scores of the questions, `estimates`, (m,), those of the run, and `counted` the
     indices of the questions whose weight is not 0. `intervals` is a cached function from the name
-    of a method and a confidence to the interval of each score, without the errors of labels.
+    of an interval and a confidence to the `Interval` of each score, for exact rates of the checker.
 
-    Args:
-        options: validated for the samples of the run.
-        scores_and_limits: the function that scores the run. It is called once for each interval.
-        without_limits: a faster one, whose method is asked for the covariance only; None for none.
-        bounds: the least and the largest possible score.
-        moves: how far scores may lie below and above the estimates, (2, m) for a confidence,
-            because labels estimate the rates of the checker. None if the rates are known.
+    `scores_and_limits` scores the run. It is called once for each interval. `for_covariance` is a
+    faster function, or None, whose method is asked for covariances only. `label_distances` returns
+    for a confidence how far scores may lie below and above the estimates, (2, m), because labels
+    estimate the rates of the checker. It is None without labels.
     """
 
     def __init__(
@@ -65,20 +63,19 @@ class ScoredRun:
         run: Run,
         options: ComparisonOptions,
         scores_and_limits: ScoresAndLimits,
-        without_limits: ScoresAndLimits | None = None,
-        bounds: tuple[float, float] = UNIT_RANGE,
-        moves: Callable[[float], np.ndarray] | None = None,
+        for_covariance: ScoresAndLimits | None = None,
+        bounds: Range = UNIT_RANGE,
+        label_distances: Callable[[float], np.ndarray] | None = None,
     ):
-        self.run, self.options, self.bounds, self._moves = run, options, bounds, moves
-        self._without_limits = without_limits
-        # From the name of an interval to the scores and the method of their limits.
-        self._scores_and_method = cache(lambda x: scores_and_limits(self._interval_options(x)))
+        self.run, self.options, self.bounds = run, options, bounds
+        self._for_covariance, self._label_distances = for_covariance, label_distances
+        self._scores_and_method = cache(lambda x: scores_and_limits(options.interval_options(x)))
+        self.intervals = cache(self._intervals)
         (self.points, _), weights = self._scores_and_method(str(options.interval)), options.weights
         all_questions = np.arange(len(run.outcomes))
         self.counted = all_questions if weights is None else np.flatnonzero(weights)
         self.estimates = np.array([*self.points.over(self.counted, weights).values()])
-        self.intervals = cache(self._intervals)
-        self.limits(options.confidence)  # raises ValueError if the run has no such intervals
+        self.intervals(str(options.interval), options.confidence)  # ValueError if there are none
 
     @cached_property
     def errors(self) -> np.ndarray:
@@ -102,19 +99,11 @@ class ScoredRun:
         """The (m, m) covariance of the scores for new samples; None unless `shows_samples`."""
         if not self.shows_samples:
             return None
-        if self._without_limits is None or self.options.interval == "sampling":
+        if self._for_covariance is None or self.options.interval == "sampling":
             _, method = self._scores_and_method("sampling")
         else:
-            _, method = self._without_limits(self._interval_options("sampling"))
+            _, method = self._for_covariance(self.options.interval_options("sampling"))
         return method.covariance(self.counted, [*self.points.keys])
-
-    def _interval_options(self, name: str) -> IntervalOptions:
-        """Return the options of intervals by the method with this name."""
-        options = self.options
-        clusters = options.clusters if name == "questions" else None
-        return IntervalOptions(
-            options.confidence, name, clusters=clusters, weighting=options.weighting
-        )
 
     @property
     def shows_samples(self) -> bool:
@@ -123,18 +112,18 @@ class ScoredRun:
             return self.options.metric == "bayes@N"
         return bool(self.run.outcomes.n.max() > 1)
 
-    def limits(self, confidence: float) -> np.ndarray:
-        """Return the limits of the scores, (2, m), by the method of the options."""
-        return limits_of(self.intervals(str(self.options.interval), confidence))
-
-    def _intervals(self, name: str, confidence: float) -> list[Interval]:
-        """Return the interval of each score, see `intervals` in the docstring of the class."""
-        _, method = self._scores_and_method(name)
+    def _intervals(self, interval: str, confidence: float) -> list[Interval]:
+        """Return the result of `intervals`; raise a ValueError if the run has no such interval."""
+        _, method = self._scores_and_method(interval)
         if self.options.anytime:
-            method = AnytimeIntervals(method, self.run.outcomes.n, name == "questions")
+            method = AnytimeIntervals(method, self.run.outcomes.n, interval == "questions")
         if problem := method.problem(self.counted):
             raise ValueError(f"{problem}.")
         return [*method.intervals(self.counted, confidence).values()]
+
+    def limits(self, confidence: float) -> np.ndarray:
+        """Return the limits of the scores, (2, m), by the interval of the options."""
+        return limits_of(self.intervals(str(self.options.interval), confidence))
 
     def look_confidence(self, confidence: float) -> float:
         """Return the confidence of the limits at one look, which is higher with `anytime`."""
@@ -143,17 +132,20 @@ class ScoredRun:
         n, interval = self.run.outcomes.n[self.counted], self.options.interval
         return confidence_of_a_look(confidence, look_size(n, interval == "questions"))
 
-    def moves(self, confidence: float) -> np.ndarray:
-        """Return how far estimated rates may move scores down and up, (2, m); zeros if known."""
-        if self._moves is None:
+    def label_distances(self, confidence: float) -> np.ndarray:
+        """Return how far scores may lie below and above the estimates because of labels, (2, m).
+
+        Labels estimate the rates of the checker. Without labels, all distances are 0.
+        """
+        if self._label_distances is None:
             return np.zeros((2, len(self.estimates)))
-        return self._moves(self.look_confidence(confidence))
+        return self._label_distances(self.look_confidence(confidence))
 
     def widened(self, limits: np.ndarray, confidence: float) -> np.ndarray:
         """Return limits, (2, m), that also account for estimated rates of the checker, if any."""
-        if self._moves is None:
+        if self._label_distances is None:
             return limits
-        return widened(self.estimates, limits, self.moves(confidence))
+        return widened(self.estimates, limits, self.label_distances(confidence))
 
 
 def limits_of(intervals: Sequence[Interval]) -> np.ndarray:
@@ -190,9 +182,10 @@ def score_runs(runs: Sequence[Run], options: ComparisonOptions) -> list[ScoredRu
 
 
 def _binary_scores(n: int | str, options: ComparisonOptions) -> dict[ScoreId, Score]:
-    """Return the scores of the pass@k family, or avg@N as pass@1, which can be corrected.
+    """Return the scores of a metric of the pass@k family. avg@N is pass@1 with the key avg@N.
 
-    `n` is the N in its key. Raises ValueError for a score that cannot be corrected.
+    `n` is the N in this key. Only these scores can be corrected for the errors of a checker. A
+    ValueError is raised for others.
     """
     if options.metric in PASS_FAMILY:
         return options.scores_at(options.ks)
@@ -201,8 +194,7 @@ def _binary_scores(n: int | str, options: ComparisonOptions) -> dict[ScoreId, Sc
             f"{options.metric} is not corrected for the errors of a checker: compare pass@k or "
             f"another score of its family, or avg@N without rewards w."
         )
-    (rate,) = build_scores([ScoreId("pass@k")], [1], ScoreOptions()).values()
-    return {ScoreId("avg@N", n): rate}
+    return {ScoreId("avg@N", n): Score((any_correct(1),))}
 
 
 def _pass_run(run: Run, options: ComparisonOptions, scores: Mapping[ScoreId, Score]) -> ScoredRun:
@@ -216,9 +208,11 @@ def _pass_run(run: Run, options: ComparisonOptions, scores: Mapping[ScoreId, Sco
         points = corrected_scores(counts, scores, rates)
         return np.array([*points.over(np.arange(len(counts)), options.weights).values()])
 
-    moves = None if labels is None else cache(partial(distances_of_rates, labels, rescore))
-    without_limits = partial(pass_intervals, counts, scores, rates=rates, are_ordered=False)
-    return ScoredRun(run, options, partial(limits, counts, scores), without_limits, moves=moves)
+    distances = None if labels is None else cache(partial(distances_of_rates, labels, rescore))
+    unordered = partial(pass_intervals, counts, scores, rates=rates, are_ordered=False)
+    return ScoredRun(
+        run, options, partial(limits, counts, scores), unordered, label_distances=distances
+    )
 
 
 def _reward_run(
@@ -226,32 +220,27 @@ def _reward_run(
     options: ComparisonOptions,
     rewards: Mapping[str, Rewards],
     ks: Mapping[ScoreId, int],
-    bounds: tuple[float, float],
+    bounds: Range,
 ) -> ScoredRun:
     """Return the scored run for bayes@N, max@k or avg@N, which is max@1.
 
     `rewards` maps the name of each run to its rewards. `bounds` are the least and the largest
     reward of all runs.
     """
-    own, weights = rewards[run.name], options.weights
-    if options.metric == "bayes@N":
-        moments = moments_by_key(own, {key: own.posterior() for key in ks})
-        means = Scores(moments.keys, moments.inverse, moments.mean)
-        method = PosteriorIntervals(moments, bounds, weights=weights)
-        return ScoredRun(run, options, lambda _: (means, method), bounds=bounds)
-    points = max_scores(own, ks)
-    family = RewardFamily(own, ks, extrapolated={}, bounds=bounds, weights=weights)
-
-    def scores_and_limits(requested: IntervalOptions) -> tuple[Scores, IntervalMethod]:
-        """Return max@k of the questions, and the method of its limits for these options."""
-        return points, family_intervals(family, requested)
-
-    return ScoredRun(run, options, scores_and_limits, bounds=bounds)
+    own = rewards[run.name]
+    if options.metric != "bayes@N":
+        return ScoredRun(
+            run, options, partial(max_limits, own, ks, score_range=bounds), bounds=bounds
+        )
+    moments = moments_by_key(own, {key: own.posterior() for key in ks})
+    means = Scores(moments.keys, moments.inverse, moments.mean)
+    method = PosteriorIntervals(moments, bounds, weights=options.weights)
+    return ScoredRun(run, options, lambda _: (means, method), bounds=bounds)
 
 
 def _rewards_of_runs(
     runs: Sequence[Run], w: Sequence[float] | None
-) -> tuple[dict[str, Rewards], tuple[float, float]]:
+) -> tuple[dict[str, Rewards], Range]:
     """Return the rewards of each run by its name, and the (least, largest) reward of all runs.
 
     Outcomes are categories with the rewards `w`. Without it, they are real if those of a run are.
@@ -284,8 +273,7 @@ def _vote_run(run: Run, options: ComparisonOptions) -> ScoredRun:
 def _verdict_run(run: Run, options: ComparisonOptions) -> ScoredRun:
     """Return the scored run for score_agg, whose outcomes are weights of verdicts."""
     points = agg_scores(require_weights(run.outcomes), exponent(options.temperature))
-    method = QuestionIntervals(points, UNIT_RANGE, options.clusters, weights=options.weights)
-    return ScoredRun(run, options, lambda _: (points, method))
+    return ScoredRun(run, options, lambda x: (points, limits_for_questions(points, "score_agg", x)))
 
 
 def names_of_falling_runs(scored: Sequence[ScoredRun]) -> list[str]:

@@ -13,10 +13,9 @@ from ..core.samples import Samples, read_samples, sample_place
 def read_aligned(lists, name: str, sizes: np.ndarray) -> Samples:
     """Return the numbers that a user gives for samples, such as labels, as a `Samples` object.
 
-    `lists` has the list of numbers of each of M questions, with None or NaN for none, or None for a
-    question without numbers. Such samples are marked as not scored. `name` is the parameter, and
-    `sizes`, (M,), are the numbers of samples. Raises ValueError if an entry is no number, or if a
-    length differs.
+    `lists` has a list of numbers for each of M questions with `sizes`, (M,), samples. None or NaN
+    for a sample, or None for a question, means no number: such samples are marked as not scored.
+    Raises ValueError, with the `name` of the parameter, for another entry or length.
     """
     if is_list_like(lists) and not hasattr(lists, "dtype"):
         lists = list(lists)

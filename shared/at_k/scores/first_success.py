@@ -26,10 +26,9 @@ from ..core.score import ScoreId, Scores
 class FirstSuccesses:
     """pass@k of samples that stop at the first success, and the method of its limits.
 
-    `budget` is the largest number of samples of a question, `ks` has the requested k or is None,
-    `metrics` has the names of the included scores, and `errors` is a model of the checker's errors
-    or None. A ValueError is raised if a k exceeds the budget, or if another score, a prior or a
-    correction for errors is requested.
+    `budget` is the largest number of samples of a question, `ks` the requested k or None, and
+    `metrics` the included scores. A ValueError is raised if a k exceeds the budget, or if another
+    score, a prior or a correction for `errors` of a checker is requested.
     """
 
     def __init__(

@@ -9,7 +9,7 @@ variance.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -21,9 +21,9 @@ from .aligned import read_scores
 
 
 def picked_scores(
-    outcomes: Samples, w: np.ndarray | None, picked_by: Any, ks: Sequence[int]
+    outcomes: Samples, w: np.ndarray | None, picked_by: Any, ks: Mapping[ScoreId, int]
 ) -> tuple[Scores, tuple[float, float]]:
-    """Return picked@k of each question at each k, and (least, largest) reward of a scored sample.
+    """Return picked@k of each question by its id, and (least, largest) reward of a scored sample.
 
     `w` has the reward of each category, or is None for real rewards. `picked_by` has the score of
     each sample, in lists like the predictions: the sample with the highest score is picked.
@@ -42,4 +42,4 @@ def picked_scores(
     rank = np.arange(1, len(rewards) + 1) - np.repeat(np.cumsum(n) - n, n)
     # `max_scores` weighs a reward by its rank, which here is that of the score.
     ranked = RankedRewards(inverse=np.arange(len(n)), levels=means[tie], at_most=rank)
-    return max_scores(ranked, {ScoreId("picked@k", k): k for k in ks}), least_and_most
+    return max_scores(ranked, ks), least_and_most
