@@ -269,10 +269,10 @@ def _refuse_other_sizes(table: Table, samples: str, references: str | None) -> N
     expected = _sizes(table.columns[samples])
     of_samples = usual.OF_SAMPLE - {*usual.COLUMN_NAMES["references"]}
     for name in (x for x in table.columns if x != references and last_part(x) in of_samples):
-        sizes = enumerate(zip(_sizes(table.columns[name]), expected, strict=True))
-        are_equal = {row: size == wanted for row, (size, wanted) in sizes if size and wanted}
-        others = [row for row, is_equal in are_equal.items() if not is_equal]
-        if 0 < len(others) < len(are_equal):
+        sizes = _sizes(table.columns[name])
+        rows = [row for row, size in enumerate(sizes) if size and expected[row]]
+        others = [row for row in rows if sizes[row] != expected[row]]
+        if 0 < len(others) < len(rows):
             raise _other_size(table, others[0], name, samples)
 
 

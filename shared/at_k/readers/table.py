@@ -319,18 +319,24 @@ def join_tables(tables: Sequence[Table]) -> Table:
     of a file that lacks one. A ValueError is raised if two files have no column in common, or come
     from different tools or models.
     """
-    _refuse_other_runs(tables)
     first, files = tables[0], tuple(table.title for table in tables)
+    for table in tables[1:]:
+        _refuse_other_run(first, table)
     columns: Columns = {}
     for name in _names_in_all(tables):
         parts = (table.columns.get(name) or [None] * table.size for table in tables)
         columns[name] = list(itertools.chain.from_iterable(parts))
     columns[FILE] = [index for index, table in enumerate(tables) for _ in range(table.size)]
+    origin = {
+        fact: ", ".join(dict.fromkeys(table.origin[fact] for table in tables))
+        for fact in first.origin
+        if all(fact in table.origin for table in tables)
+    }
     return replace(
         first,
         columns=columns,
         title=title_of_files(files),
-        origin=_joined_origin(tables),
+        origin=origin,
         files=files,
         is_csv=any(table.is_csv for table in tables),
         has_decimal_commas=all(table.has_decimal_commas for table in tables),
@@ -338,30 +344,17 @@ def join_tables(tables: Sequence[Table]) -> Table:
     )
 
 
-def _joined_origin(tables: Sequence[Table]) -> dict[str, str]:
-    """Return the origin that all tables state, with commas between different entries."""
-    return {
-        what: ", ".join(dict.fromkeys(table.origin[what] for table in tables))
-        for what in tables[0].origin
-        if all(what in table.origin for table in tables)
-    }
-
-
-def _refuse_other_runs(tables: Sequence[Table]) -> None:
+def _refuse_other_run(first: Table, table: Table) -> None:
     """Raise a ValueError if tools or models differ, or if tables without a tool share no column."""
-    first = tables[0]
-    for table in tables:
-        if first.layout is None and first.columns.keys().isdisjoint(table.columns):
-            raise ValueError(
-                f"{first.title} and {table.title} have no column in common: leave out the one "
-                f"that has no samples."
-            )
-    for table, what in itertools.product(tables, ("harness", "model")):
-        one, other = (x.origin.get(what) or "unknown" for x in (first, table))
+    both = f"{first.title} and {table.title}"
+    if first.layout is None and first.columns.keys().isdisjoint(table.columns):
+        raise ValueError(f"{both} have no column in common: leave out the one without samples.")
+    for fact in ("harness", "model"):
+        one, other = (x.origin.get(fact) or "unknown" for x in (first, table))
         if one != other:
             raise ValueError(
-                f"{first.title} and {table.title} are not parts of one run: their {what} is {one} "
-                f"and {other}. Compare them, or score each by itself."
+                f"{both} are not parts of one run: their {fact} is {one} and {other}. Compare "
+                f"them, or score each by itself."
             )
 
 
@@ -372,17 +365,15 @@ def _names_in_all(tables: Sequence[Table]) -> list[str]:
     them.
     """
     layout = tables[0].layout
-    names = dict.fromkeys(name for table in tables for name in table.columns)
+    names = list(dict.fromkeys(name for table in tables for name in table.columns))
     if layout is not None and layout.files_are_runs:
-        return list(names)
-    file_without: dict[str, str] = {}
-    for table in reversed(tables):  # the first of them is named
-        file_without |= dict.fromkeys(names.keys() - table.columns.keys(), table.title)
-    lacking = [f"{name} (not in {file_without[name]})" for name in names if name in file_without]
+        return names
+    titles = {x: [table.title for table in tables if x not in table.columns] for x in names}
+    lacking = [f"{name} (not in {files[0]})" for name, files in titles.items() if files]
     if lacking and layout is None:
         shown = ", ".join(lacking)
         warnings.warn(f"Only columns that all files have are read, without {shown}.", stacklevel=3)
-    return [name for name in names if name not in file_without]
+    return [name for name in names if not titles[name]]
 
 
 def names_of_files(table: Table) -> Columns:
