@@ -45,7 +45,12 @@ def most_bytes(compressed_size: int | None = None) -> float:
 
 
 def read_file(name: str) -> bytes:
-    """Return the bytes of a file, a pipe or standard input ("-"); a ValueError if too many."""
+    """Return the bytes of a file, a remote file, a pipe or standard input ("-").
+
+    A ValueError is raised if there are too many.
+    """
+    if is_remote(name):
+        return _remote_content(name)
     most = most_bytes()
     if name == "-":
         return read_limited(sys.stdin.buffer, "standard input", most)
@@ -96,7 +101,7 @@ def remote_names(pattern: str) -> list[str]:
     return files
 
 
-def remote_content(name: str) -> bytes:
+def _remote_content(name: str) -> bytes:
     """Return the bytes of a remote file. Raise an error if it cannot be read or is a web page."""
     content = _with_system(name, lambda system, path: system.cat_file(path))
     start = content[:100].lstrip().lower()
