@@ -89,9 +89,7 @@ def counted_run(
     read_table: Callable[[Table, ReadingOptions], Run],
 ) -> Run | None:
     """Return the run in large files by counting equal rows, or None if they must be read whole.
-
-    `read_table` reads a table. Its SelectionErrors are passed on, except those that name a row.
-    """
+    `read_table` reads a table. Its SelectionErrors are passed on, except those that name a row."""
     try:
         if not (_can_be_counted(names, reading) and _are_large(names)):
             return None
@@ -166,10 +164,8 @@ def _are_large(names: Sequence[str]) -> bool:
 
 
 def _first_rows(name: str) -> Table:
-    """Return the table of the first rows of a file.
-
-    Raises a ValueError if the file has no rows, or if `datasets` wrote class labels as indices.
-    """
+    """Return the table of the first rows of a file. Raises a ValueError if the file has no rows, or
+    if `datasets` wrote class labels as indices."""
     if not name.lower().endswith(".parquet"):
         with open(name, "rb") as file, warnings.catch_warnings():
             warnings.simplefilter("ignore")  # reading whole warns again
@@ -185,12 +181,10 @@ def _first_rows(name: str) -> Table:
 
 
 def _choose_columns(names: Sequence[str], reading: ReadingOptions) -> _Choice:
-    """Return the columns to read, chosen by the first rows of the first file.
-
-    Raises a _ReadWholeError if a tool wrote the files, if a named column is missing, if there is
-    more than graded outcomes, or if several columns may have the ids, the outcomes or the sample
-    numbers: they may be equal in the first rows only.
-    """
+    """Return the columns to read, chosen by the first rows of the first file. Raises a
+    _ReadWholeError if a tool wrote the files, if a named column is missing, if there is more than
+    graded outcomes, or if several columns may have the ids, the outcomes or the sample numbers:
+    they may be equal in the first rows only."""
     head, named = _first_rows(names[0]), reading.named()
     columns = head.columns
     if recognised(head) or not {*named.values(), *reading.questions, *reading.where} <= {*columns}:
@@ -238,11 +232,9 @@ def _columns_beside(head: Table, reading: ReadingOptions) -> list[str]:
 
 
 def _batches(name: str, head: Table, columns: Sequence[str]) -> Iterator[Any]:
-    """Yield some columns of a file as tables of Arrow, in the order of its rows.
-
-    Cells of CSV are texts, and those of JSON Lines have the types of the first rows, `head`. Raises
-    a ValueError for other types or columns, and at the end if Arrow may misread the file.
-    """
+    """Yield some columns of a file as tables of Arrow, in the order of its rows. Cells of CSV are
+    texts, and those of JSON Lines have the types of the first rows, `head`. Raises a ValueError for
+    other types or columns, and at the end if Arrow may misread the file."""
     import pyarrow as pa
     import pyarrow.csv as pc
     import pyarrow.json as pj
@@ -296,11 +288,9 @@ def _is_unclear(name: str) -> bool:
 
 def _distinct_rows(choice: _Choice, reading: ReadingOptions) -> Any:
     """Return the distinct rows of files as a table of Arrow, in order of their first occurrence.
-
     The columns are `choice.distinct`, `FILE` (the index of the file), and `_AGGREGATIONS`. A
     ValueError is raised if `reading.where` selects no row of a file, if ids are unclear, or if
-    there are too many rows.
-    """
+    there are too many rows."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -333,11 +323,9 @@ def _distinct_rows(choice: _Choice, reading: ReadingOptions) -> Any:
 
 
 def _columns_of_rows(batch: Any, number: str, first: int) -> dict[str, Any]:
-    """Return the columns of `_AGGREGATIONS` for a batch of rows, of which each counts once.
-
-    `first` is the number of rows before the batch. Only `_FIRST` and `_N` are returned if `number`,
-    the column of sample numbers, is "".
-    """
+    """Return the columns of `_AGGREGATIONS` for a batch of rows, of which each counts once. `first`
+    is the number of rows before the batch. Only `_FIRST` and `_N` are returned if `number`, the
+    column of sample numbers, is ""."""
     import pyarrow as pa
 
     columns = {_FIRST: np.arange(first, first + len(batch)), _N: np.ones(len(batch), int)}
@@ -363,10 +351,8 @@ def _merged(tables: Sequence[Any], keys: Sequence[str]) -> Any:
 
 
 def _hashes(numbers: np.ndarray) -> np.ndarray:
-    """Return a hash below 2^32 of each of (N,) integers. Equal sums mean the same integers.
-
-    It is the finalizer of SplitMix64, so that other integers give an equal sum once in 2^32 times.
-    """
+    """Return a hash below 2^32 of each of (N,) integers. Equal sums mean the same integers. It is
+    the finalizer of SplitMix64, so that other integers give an equal sum once in 2^32 times."""
     mixed = numbers.astype(np.uint64)
     for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
         mixed = (mixed ^ (mixed >> np.uint64(shift))) * np.uint64(factor)
@@ -377,12 +363,10 @@ def _hashes(numbers: np.ndarray) -> np.ndarray:
 
 
 def _rows_of_some(rows: Any, choice: _Choice) -> Table | None:
-    """Return the table of all rows of some questions, to look for settings and repeated rows.
-
-    The questions are evenly spaced, because the rows of a resumed run are a block; and those whose
+    """Return the table of all rows of some questions, to look for settings and repeated rows. The
+    questions are evenly spaced, because the rows of a resumed run are a block; and those whose
     sample numbers may be repeated. Columns of long texts cannot be settings. Return None if only
-    columns that have been counted are left.
-    """
+    columns that have been counted are left."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -406,10 +390,8 @@ def _rows_of_some(rows: Any, choice: _Choice) -> Table | None:
 
 def _ids_with_gaps(rows: Any, choice: _Choice) -> list[Any]:
     """Return the ids of questions that may have a sample number twice, one for each set of numbers.
-
     They do not if their numbers are all integers from the least to the greatest. A ValueError is
-    raised if there are too many sets, or if two files may number the samples of a question.
-    """
+    raised if there are too many sets, or if two files may number the samples of a question."""
     names, question = choice.names, choice.question
     if not choice.number:
         return []

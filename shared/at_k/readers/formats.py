@@ -45,11 +45,9 @@ def file_format(path: Path) -> str:
 
 
 def parse_file(name: str, data: bytes, suffix: str = "") -> Table:
-    """Return the table in the bytes of a file, which may be compressed.
-
-    `suffix` is one of `FORMATS`; or "" if the content tells the format. A ValueError is raised if
-    the file cannot be parsed, with the line if there is one.
-    """
+    """Return the table in the bytes of a file, which may be compressed. `suffix` is one of
+    `FORMATS`; or "" if the content tells the format. A ValueError is raised if the file cannot be
+    parsed, with the line if there is one."""
     if suffix not in ("", ".txt", *FORMATS):
         raise ValueError(
             f"{name} has none of the supported formats: {', '.join(FORMATS)}, .txt. Save it as one "
@@ -131,9 +129,7 @@ def _zip_member(data: bytes, member: zipfile.ZipInfo, name: str) -> bytes:
 
 def eval_log(data: bytes, name: str, with_samples: bool = True) -> dict[str, Any]:
     """Return the log in a `.eval` file of inspect_ai, a zip file with a member for each sample.
-
-    Without `with_samples`, its list of samples is empty. Raises a ValueError for a damaged file.
-    """
+    Without `with_samples`, its list of samples is empty. Raises a ValueError for a damaged file."""
     try:
         members = {x.filename: x for x in zipfile.ZipFile(io.BytesIO(data)).infolist()}
         header = next(x for x in ("header.json", "_journal/start.json") if x in members)
@@ -146,10 +142,8 @@ def eval_log(data: bytes, name: str, with_samples: bool = True) -> dict[str, Any
 
 
 def _decoded(data: bytes, name: str) -> str:
-    """Return bytes of UTF-8, or of UTF-16 with a byte order mark, as text without NUL.
-
-    A ValueError names the line of other bytes.
-    """
+    """Return bytes of UTF-8, or of UTF-16 with a byte order mark, as text without NUL. A ValueError
+    names the line of other bytes."""
     try:
         text = data.decode("utf-16" if data.startswith(_UTF_16) else "utf-8")
     except UnicodeDecodeError as error:
@@ -200,12 +194,10 @@ def _parse_parquet(data: bytes, name: str) -> Table:
 
 
 def _parse_json(text: str, name: str, is_lines: bool = False) -> Table:
-    """Return the table of JSON Lines (`is_lines`), or of JSON.
-
-    Each value is a row: an object, or a list of samples. A single list has all rows, but a single
-    list of samples in JSON Lines is one row. A single object is kept as the only row, and marked as
-    one that may hold a table (`is_object`).
-    """
+    """Return the table of JSON Lines (`is_lines`), or of JSON. Each value is a row: an object, or a
+    list of samples. A single list has all rows, but a single list of samples in JSON Lines is one
+    row. A single object is kept as the only row, and marked as one that may hold a table
+    (`is_object`)."""
     records, is_list = _values_of_json(text, name), False
     if len(records) == 1 and isinstance(records[0], list):
         is_list = not is_lines or any(isinstance(x, (dict, list)) for x in records[0])
@@ -216,10 +208,8 @@ def _parse_json(text: str, name: str, is_lines: bool = False) -> Table:
 
 
 def table_of_records(records: Sequence[Any], name: str) -> Table:
-    """Return the table of rows that are all objects, or all lists of samples.
-
-    Lists of texts that are not all outcomes, such as "yes", become one column of lists.
-    """
+    """Return the table of rows that are all objects, or all lists of samples. Lists of texts that
+    are not all outcomes, such as "yes", become one column of lists."""
     if kind_of_rows(records, name) is dict:
         return table_of_rows(records, name)
     for row, record in enumerate(records):
@@ -239,9 +229,7 @@ def table_of_records(records: Sequence[Any], name: str) -> Table:
 
 def kind_of_rows(records: Sequence[Any], name: str) -> type:
     """Return the type of all rows: that of the first dict or list, or dict if there is neither.
-
-    Raises InputError if a row has another type.
-    """
+    Raises InputError if a row has another type."""
     kind = next((x for x in map(type, records) if x in _ROW_FORMS), dict)
     for row, record in enumerate(records):
         if not isinstance(record, kind):

@@ -102,12 +102,9 @@ _ROLES = ("questions", "outcomes", "predictions", "references", "groups", "sampl
 
 
 def recognised(table: Table, path: Path | None = None) -> Table | None:
-    """Return the table as read by the first layout that matches it, or None if none does.
-
-    `path` is the path of the file, from which some layouts read the model or the task. A ValueError
-    is raised if the file has the fields of a layout, but not its entries; or if the layout is
-    refused.
-    """
+    """Return the table as read by the first layout that matches it, or None if none does. `path` is
+    the path of the file, from which some layouts read the model or the task. A ValueError is raised
+    if the file has the fields of a layout, but not its entries; or if the layout is refused."""
     for layout in LAYOUTS:
         if not layout.matches(table):
             continue
@@ -151,11 +148,9 @@ LM_EVAL_NAME = re.compile(r"samples_(?P<task>.+)_(?P<date>\d{4}-\d\d-\d\dT[\d.-]
 
 
 def _lm_eval_row(record: LogRow) -> LogRow:
-    """Return a record as a row with its responses as a list, and counts of correct programs.
-
-    The harness has run the programs of tasks such as humaneval, whose responses are not equal to
-    their target: its pass@1 says how many are correct.
-    """
+    """Return a record as a row with its responses as a list, and counts of correct programs. The
+    harness has run the programs of tasks such as humaneval, whose responses are not equal to their
+    target: its pass@1 says how many are correct."""
     row = dict(record)
     responses = record["resps"]
     if len(responses) != 1 or not all(isinstance(text, str) for text in responses[0]):
@@ -179,10 +174,8 @@ def _list_of_texts(target: Any) -> list[str] | None:
 
 
 def _lm_eval_roles(columns: Columns) -> Roles:
-    """Return the columns by role: predictions with references, counts, and metrics as outcomes.
-
-    A metric is an outcome only if each document has one response.
-    """
+    """Return the columns by role: predictions with references, counts, and metrics as outcomes. A
+    metric is an outcome only if each document has one response."""
     roles: Roles = {}
     if _has_counts_by_pass_at_1(columns):
         roles |= {"n": _RESPONSES, "correct": _CORRECT}
@@ -327,9 +320,7 @@ def _has_entries(cells: Sequence[Any]) -> bool:
 
 def _lighteval_row(record: LogRow) -> LogRow:
     """Return a document as a row with its responses, without reasoning if lighteval removes it.
-
-    Metrics of a document with several responses are scores of all of them, and are left out.
-    """
+    Metrics of a document with several responses are scores of all of them, and are left out."""
     doc, response = record["doc"], record["model_response"]
     indices = doc["gold_index"]
     golds = [doc["choices"][i] for i in (indices if isinstance(indices, list) else [indices])]
@@ -349,11 +340,9 @@ def _lighteval_roles(columns: Columns) -> Roles:
 
 
 def _evalplus_rows(record: LogRow) -> Iterator[LogRow]:
-    """Yield a row for each solution, with the outcomes `base` and `plus`.
-
-    A solution passes `plus` if it passes the tests of both kinds. Before version 0.3, a task has
-    lists of [status, details] for each kind.
-    """
+    """Yield a row for each solution, with the outcomes `base` and `plus`. A solution passes `plus`
+    if it passes the tests of both kinds. Before version 0.3, a task has lists of [status, details]
+    for each kind."""
     passing = ("pass", "success")
     for task, solutions in record["eval"].items():
         if isinstance(solutions, dict):
@@ -380,11 +369,9 @@ def _harbor_row(trial: LogRow) -> LogRow:
 
 
 def _swe_bench_rows(report: LogRow) -> list[LogRow]:
-    """Return a row for each instance that was submitted with a prediction.
-
-    SWE-bench gives the percentage of resolved instances among those that were submitted. A failure
-    of the infrastructure has no outcome. Warn of instances without a prediction.
-    """
+    """Return a row for each instance that was submitted with a prediction. SWE-bench gives the
+    percentage of resolved instances among those that were submitted. A failure of the
+    infrastructure has no outcome. Warn of instances without a prediction."""
     resolved, void = {*report["resolved_ids"]}, {*(report.get("infra_failure_ids") or ())}
     outside = {*(report.get("incomplete_ids") or ())}
     instances = [x for x in dict.fromkeys(report["submitted_ids"]) if x not in outside]
@@ -443,11 +430,9 @@ def _deepeval_success(case: LogRow) -> bool | None:
 
 
 def _verifiers_traces(episode: LogRow) -> Iterator[LogRow]:
-    """Yield a row for each trace of an agent that is trained, or one row without traces.
-
-    The reward of a trace is the weighted sum of its scores. It is None if the trace or the episode
-    failed, or if there are no traces.
-    """
+    """Yield a row for each trace of an agent that is trained, or one row without traces. The reward
+    of a trace is the weighted sum of its scores. It is None if the trace or the episode failed, or
+    if there are no traces."""
     task, env = episode["task"], episode["env"]["id"]
     for trace in episode["traces"] or [{"agent": {"name": "agent"}, "ok": False}]:
         if trace["agent"].get("trainable", True):
@@ -465,10 +450,8 @@ def _batch_body(row: LogRow) -> LogRow:
 
 
 def _batch_choices(row: LogRow) -> list[str | None]:
-    """Return the texts of the choices of a request, with "" for a refusal.
-
-    If the request failed, the list is [None].
-    """
+    """Return the texts of the choices of a request, with "" for a refusal. If the request failed,
+    the list is [None]."""
     body = _batch_body(row)
     if "choices" not in body:
         return [None]
@@ -492,9 +475,7 @@ def _tau2_success(run: LogRow) -> bool | None:
 
 def _tau2_rows(log: LogRow) -> list[LogRow]:
     """Return the simulations as rows, without `id`, which is that of a simulation, not of a task.
-
-    If each simulation has a file of its own, they are read from the index in `results.json`.
-    """
+    If each simulation has a file of its own, they are read from the index in `results.json`."""
     info = log["info"]
     agent, user = (info.get(name) or {} for name in ("agent_info", "user_info"))
     facts = {
@@ -532,11 +513,8 @@ def _evalscope_row(record: LogRow) -> LogRow:
 
 
 def _nemo_judged(row: LogRow) -> bool | None:
-    """Return the outcome of a judgement, as the tool counts it.
-
-    A judgement without "Judgement: yes" is incorrect. Without a judgement, `judge_correct` is
-    returned.
-    """
+    """Return the outcome of a judgement, as the tool counts it. A judgement without "Judgement:
+    yes" is incorrect. Without a judgement, `judge_correct` is returned."""
     if row.get("judgement") is None:
         return row.get("judge_correct")
     _, colon, verdict = row["judgement"].rpartition("Judgement:")

@@ -35,10 +35,11 @@ def table_in_object(table: Table, options: ReadingOptions) -> Table:
         return table_of_rows(rows, title)
     counts = record.get("predictions")
     if isinstance(counts, dict) and counts.keys() == {"n", "correct"}:  # a run that `read` returned
-        record = {name: x for name, x in record.items() if name != "predictions"} | counts
+        columns = {name: x for name, x in record.items() if name != "predictions"} | counts
+        return table_of_columns(columns, title)
     if _has_column_names(record, options):
-        columns = _columns_in(record, table.is_line)
-        return table if columns is None else table_of_columns(columns, title)
+        columns_in_it = _columns_in(record, table.is_line)
+        return table if columns_in_it is None else table_of_columns(columns_in_it, title)
     if not (rows := _rows_by_key(record, title, options)):
         return table
     # The keys may be models, which only a reader of the first line can tell.
@@ -76,12 +77,10 @@ def _has_column_names(keys: Iterable[Any], options: ReadingOptions) -> bool:
 
 
 def _columns_in(record: Record, is_line: bool) -> Record | None:
-    """Return the columns of an object whose keys name them, or None if it is a single row.
-
-    The values are lists, or objects with the same keys, such as {"correct": {"0": 1, "1": 0}}. The
-    only line of JSON Lines (`is_line`) is a single row with lists of samples, unless its first
-    value is a list of lists, or it has the key n.
-    """
+    """Return the columns of an object whose keys name them, or None if it is a single row. The
+    values are lists, or objects with the same keys, such as {"correct": {"0": 1, "1": 0}}. The only
+    line of JSON Lines (`is_line`) is a single row with lists of samples, unless its first value is
+    a list of lists, or it has the key n."""
     values = list(record.values())
     if is_list_of(values, dict) and len({frozenset(x) for x in values}) == 1:
         return {name: [x[row] for row in values[0]] for name, x in record.items()}
@@ -96,10 +95,8 @@ def _columns_in(record: Record, is_line: bool) -> Record | None:
 
 
 def _rows_by_key(record: Record, title: str, options: ReadingOptions) -> list[Record]:
-    """Return the rows of an object whose keys are ids or parts of a run; [] for other objects.
-
-    Each value is a row, a list of rows, or the samples of a question: a list, an outcome or a text.
-    """
+    """Return the rows of an object whose keys are ids or parts of a run; [] for other objects. Each
+    value is a row, a list of rows, or the samples of a question: a list, an outcome or a text."""
     known = [x for x in record.values() if x is not None]
     are_rows = is_list_of(known, dict)
     are_facts = are_rows and not set.intersection(*map(set, known))  # of a run, beside its rows
@@ -114,10 +111,8 @@ def _rows_by_key(record: Record, title: str, options: ReadingOptions) -> list[Re
 
 
 def _is_name_of_rows(values: Sequence[Any]) -> bool:
-    """Return whether an object has one key, such as "results", with an object or list of rows.
-
-    A list of rows without ids may have the samples of one question only if it has one row.
-    """
+    """Return whether an object has one key, such as "results", with an object or list of rows. A
+    list of rows without ids may have the samples of one question only if it has one row."""
     if len(values) != 1:
         return False
     if isinstance(values[0], dict):
@@ -126,11 +121,9 @@ def _is_name_of_rows(values: Sequence[Any]) -> bool:
 
 
 def _rows_with_keys(record: Mapping[str, Record | list[Record]]) -> list[Record]:
-    """Return the row or rows of each key, with the key in a column `id`.
-
-    If the rows have ids, the column is `key`, or `object.key` if they have that too. It is left out
-    if the keys are the index of a data frame.
-    """
+    """Return the row or rows of each key, with the key in a column `id`. If the rows have ids, the
+    column is `key`, or `object.key` if they have that too. It is left out if the keys are the index
+    of a data frame."""
     rows_of = {key: rows if isinstance(rows, list) else [rows] for key, rows in record.items()}
     rows, column = list(itertools.chain(*rows_of.values())), "id"
     if _have_ids(rows):
@@ -164,10 +157,8 @@ def _rows_of_samples(record: Record, title: str) -> list[Record]:
 
 def _refuse_keys_of_samples(record: Record, title: str, options: ReadingOptions) -> None:
     """Raise a SelectionError if the keys of an object may be models or samples, and no questions.
-
     They may be if they number samples, as sample_1 does, or if their values have samples by
-    question: lists of lists, which may also be the tests of samples, or objects of outcomes.
-    """
+    question: lists of lists, which may also be the tests of samples, or objects of outcomes."""
     first, *_ = values = list(record.values())
     are_numbered = bool(sample_columns(record)) and not next(iter(record)).isdigit()
     has_lists = all(is_list_of(x, list) for x in values)

@@ -160,9 +160,7 @@ def _read_grades_of_log(reading: Reading, table: Table) -> None:
 
 def _read_rows(reading: Reading) -> None:
     """Read references and the roles of `PER_QUESTION` into `reading.rows`, an entry for each row.
-
-    Empty cells of CSV are None. Each entry of R0 is a list, which may be written as a text.
-    """
+    Empty cells of CSV are None. Each entry of R0 is a list, which may be written as a text."""
     table, columns = reading.table, reading.columns
     if "references" in columns:
         reading.rows["references"] = read_references(table, columns)
@@ -227,11 +225,9 @@ _OF_QUESTION = {"options", "choices", "tests", "test_list", "inputs", "outputs"}
 
 
 def _make_a_row_of_each_sample(reading: Reading) -> None:
-    """Replace the table by one with a row for each sample, if several columns have lists of them.
-
-    A row with the lists [1, 0] and ["a", "b"] becomes the two rows (1, "a") and (0, "b"), so that
-    settings in lists are looked at too. A column `ROW` has the number of the original row.
-    """
+    """Replace the table by one with a row for each sample, if several columns have lists of them. A
+    row with the lists [1, 0] and ["a", "b"] becomes the two rows (1, "a") and (0, "b"), so that
+    settings in lists are looked at too. A column `ROW` has the number of the original row."""
     table, columns = reading.table, reading.columns
     roles = ("predictions", "outcomes", "counts", "finish", *usual.PER_SAMPLE)
     of_samples = [columns[role] for role in roles if role in columns]
@@ -263,9 +259,7 @@ def _sizes(column: Sequence[Any]) -> list[int]:
 
 def _refuse_other_sizes(table: Table, samples: str, references: str | None) -> None:
     """Raise an InputError if a column has lists as long as those of `samples` in some rows only.
-
-    This is about columns whose usual names say that they have samples, and not references.
-    """
+    This is about columns whose usual names say that they have samples, and not references."""
     expected = _sizes(table.columns[samples])
     of_samples = usual.OF_SAMPLE - {*usual.COLUMN_NAMES["references"]}
     for name in (x for x in table.columns if x != references and last_part(x) in of_samples):
@@ -277,11 +271,9 @@ def _refuse_other_sizes(table: Table, samples: str, references: str | None) -> N
 
 
 def _read_sample_entries(reading: Reading, names: Mapping[str, str]) -> None:
-    """Read the columns `names`, by role, into `reading.samples`, and set `reading.row_of`.
-
-    A cell is one sample, or all cells are lists of samples. The lists of a row have equal lengths,
-    and null stands for a list of nulls.
-    """
+    """Read the columns `names`, by role, into `reading.samples`, and set `reading.row_of`. A cell
+    is one sample, or all cells are lists of samples. The lists of a row have equal lengths, and
+    null stands for a list of nulls."""
     table, cells = reading.table, reading.table.columns[names["samples"]]
     reading.has_lists = any(isinstance(x, list) for x in cells)
     if not reading.has_lists:
@@ -326,11 +318,9 @@ def _other_size(table: Table, row: int, name: str, samples: str) -> InputError:
 
 
 def _read_outcomes_and_answers(reading: Reading) -> None:
-    """Replace the cells in `reading.samples` by outcomes or answers, with None for missing ones.
-
-    If there are both, the outcomes are "verdicts" on the answers. "written" keeps the cells of the
-    answers.
-    """
+    """Replace the cells in `reading.samples` by outcomes or answers, with None for missing ones. If
+    there are both, the outcomes are "verdicts" on the answers. "written" keeps the cells of the
+    answers."""
     columns, samples, role_of_outcomes = reading.columns, reading.samples, "samples"
     if (name := columns.get("predictions")) is not None:
         role_of_outcomes, written = "verdicts", samples["samples"]
@@ -345,10 +335,8 @@ def _read_outcomes_and_answers(reading: Reading) -> None:
 
 
 def _leave_out_missing(reading: Reading) -> None:
-    """Replace samples that failed, or are missing, by None, and those cut off by wrong ones.
-
-    A graded answer is missing if it has no verdict, and the verdict on a missing answer is None.
-    """
+    """Replace samples that failed, or are missing, by None, and those cut off by wrong ones. A
+    graded answer is missing if it has no verdict, and the verdict on a missing answer is None."""
     samples = reading.samples
     # A column such as status may say so also if it has the groups.
     if failed := failed_rows(reading.table, reading.used_by_samples):

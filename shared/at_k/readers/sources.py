@@ -27,12 +27,10 @@ from .words import first_entries, flat
 
 
 def names_in(source: Any, are_runs: bool = False) -> list[str]:
-    """Return the names of the files and datasets in a source, or [] if it is no name.
-
-    Names may have wildcards, and a folder of logs is replaced by its files. Of several logs of a
-    task, only the newest is returned, unless they `are_runs`. A FileNotFoundError is raised if no
-    file matches, and a ValueError if one is named twice.
-    """
+    """Return the names of the files and datasets in a source, or [] if it is no name. Names may
+    have wildcards, and a folder of logs is replaced by its files. Of several logs of a task, only
+    the newest is returned, unless they `are_runs`. A FileNotFoundError is raised if no file
+    matches, and a ValueError if one is named twice."""
     sources = [source] if isinstance(source, (str, Path)) else source
     are_listed = isinstance(sources, (list, tuple))
     if not are_listed or not all(isinstance(x, (str, Path)) for x in sources) or not sources:
@@ -69,9 +67,7 @@ def load_files(names: Sequence[str], reading: ReadingOptions) -> Table:
 
 def _has_chosen_rows(table: Table, where: Mapping[str, Sequence[Any]]) -> bool:
     """Return whether `where` selects rows of the table of a file, or False for another task's log.
-
-    Raises a ValueError if the table has no rows, or none that `where` selects.
-    """
+    Raises a ValueError if the table has no rows, or none that `where` selects."""
     if not table.size:
         raise ValueError(f"{table.title} has no rows: leave it out.")
     task = table.origin.get("task")
@@ -127,9 +123,7 @@ _OF_DATASETS = ("state.json", "dataset_dict.json", "dataset_info.json", "dataset
 
 def logs_in(folder: Path) -> list[str]:
     """Return the names of the logs of a tool in a folder, or else of all files that can be read.
-
-    Return [] if it is not a folder, or if `datasets` wrote it, or it has the card of a dataset.
-    """
+    Return [] if it is not a folder, or if `datasets` wrote it, or it has the card of a dataset."""
     if not folder.is_dir():
         return []
     for pattern, is_log in _LOGS:
@@ -174,11 +168,9 @@ def _newest_logs(names: Sequence[str], are_runs: bool) -> list[str]:
 
 
 def _task_and_date(file: Path, are_runs: bool) -> tuple[Any, Any]:
-    """Return what identifies the task of a log, and a key that is greatest for its newest log.
-
-    A log that is not complete counts as older than those that are. A file is a task of its own if
-    it is no log, or if logs `are_runs`, unless inspect_ai wrote both logs for one evaluation.
-    """
+    """Return what identifies the task of a log, and a key that is greatest for its newest log. A
+    log that is not complete counts as older than those that are. A file is a task of its own if it
+    is no log, or if logs `are_runs`, unless inspect_ai wrote both logs for one evaluation."""
     if _is_inspect_log(file):
         with suppress(ValueError, LookupError, TypeError):  # reading it says what is wrong
             status, about = _status_and_eval(file)
@@ -224,9 +216,7 @@ def _load_one(source: str, reading: ReadingOptions) -> Table:
 
 def _table_within(table: Table, reading: ReadingOptions, path: Path | None = None) -> Table:
     """Return the table as the layout of a tool reads it, or the table inside of a single object.
-
-    `path` is that of the file, if there is one.
-    """
+    `path` is that of the file, if there is one."""
     if reading.records is not None:
         return _rows_inside(table, reading.records, reading)
     if (log := recognised(table, path)) is not None:

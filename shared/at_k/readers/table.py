@@ -214,12 +214,10 @@ def rows_of(table: Table) -> list[dict[str, Any]]:
 
 
 def column_at(columns: Mapping[str, Sequence[Any]], path: str) -> Sequence[Any] | None:
-    """Return the column with the name `path`, or the fields at this dotted path, one per row.
-
-    A path through a list gives the list of the fields of its entries: `response.choices.text` is a
+    """Return the column with the name `path`, or the fields at this dotted path, one per row. A
+    path through a list gives the list of the fields of its entries: `response.choices.text` is a
     list of texts if `choices` is a list. None if there is no such column, and no row has such a
-    field.
-    """
+    field."""
     if path in columns:
         return columns[path]
     keys = path.split(".")
@@ -288,10 +286,8 @@ def with_fields(table: Table, names: Iterable[tuple[str, str]]) -> Table:
 
 def rows_where(table: Table, where: Mapping[str, Sequence[Any]]) -> Table:
     """Return the table of the rows that have, in each column of `where`, one of its entries.
-
     Entries are compared as text, and without regard to case if no row has one otherwise. A
-    ValueError is raised if no row is left.
-    """
+    ValueError is raised if no row is left."""
     for name, entries in where.items():
         cells = table.columns[name]
         rows: list[int] = []
@@ -313,12 +309,10 @@ def rows_where(table: Table, where: Mapping[str, Sequence[Any]]) -> Table:
 
 
 def join_tables(tables: Sequence[Table]) -> Table:
-    """Return the rows of several files as one table, with the columns that all of them have.
-
-    Files of tools that write repeated runs have all columns of any of them, and None in the rows
-    of a file that lacks one. A ValueError is raised if two files have no column in common, or come
-    from different tools or models.
-    """
+    """Return the rows of several files as one table, with the columns that all of them have. Files
+    of tools that write repeated runs have all columns of any of them, and None in the rows of a
+    file that lacks one. A ValueError is raised if two files have no column in common, or come from
+    different tools or models."""
     first, files = tables[0], tuple(table.title for table in tables)
     for table in tables[1:]:
         _refuse_other_run(first, table)
@@ -359,11 +353,9 @@ def _refuse_other_run(first: Table, table: Table) -> None:
 
 
 def _names_in_all(tables: Sequence[Table]) -> list[str]:
-    """Return the columns of tables that are read: those that all have, or all columns of runs.
-
-    A run that broke off has fewer columns. Warn of columns that some tables lack if no tool wrote
-    them.
-    """
+    """Return the columns of tables that are read: those that all have, or all columns of runs. A
+    run that broke off has fewer columns. Warn of columns that some tables lack if no tool wrote
+    them."""
     layout = tables[0].layout
     names = list(dict.fromkeys(name for table in tables for name in table.columns))
     if layout is not None and layout.files_are_runs:
@@ -378,9 +370,7 @@ def _names_in_all(tables: Sequence[Table]) -> list[str]:
 
 def names_of_files(table: Table) -> Columns:
     """Return the column `FILES`, the name of the file of each row; {} if the table has one file.
-
-    Names are without their suffixes, or with their paths if two are equal.
-    """
+    Names are without their suffixes, or with their paths if two are equal."""
     if FILE not in table.columns:
         return {}
     names = [Path(file).name.split(".")[0] for file in table.files]
