@@ -175,8 +175,8 @@ def _read_rows(reading: Reading) -> None:
 
 
 def _parse_lists(reading: Reading, name: str) -> None:
-    """Replace texts by lists in the table, if the column `name` has lists of samples in texts. They
-    stay in a column with one answer by its name, and if a question has several rows."""
+    """Replace texts by lists in the table, if each text in the column `name` is a list of samples.
+    A text is one sample if the column has single ones by its name, or a question several rows."""
     table = reading.table
     lists = _lists_in(table.columns[name])
     if lists and "predictions" in reading.columns and plain_name(name) in usual.SINGLE:
@@ -201,7 +201,8 @@ def _parse_lists(reading: Reading, name: str) -> None:
 
 
 def _lists_in(samples: Sequence[Any]) -> list[list[Any] | None]:
-    """Return the list (or None) in each text, [] for an empty cell; or [] if there are none."""
+    """Return the list in each text: [] for an empty cell, None for a text without a list. Return []
+    if entries are no texts, or if none holds a list."""
     texts = list(filter(None, samples))
     if not texts or not all(isinstance(x, (str, type(None))) for x in samples):
         return []
@@ -210,8 +211,8 @@ def _lists_in(samples: Sequence[Any]) -> list[list[Any] | None]:
 
 
 def _are_samples(reading: Reading, lists: Sequence[list[Any] | None]) -> bool:
-    """Return whether lists in the texts of a column of single answers are samples: not if one has
-    no list, none has two entries, a reference is a list, or a question has several rows."""
+    """Return whether `lists`, in the texts of a column of single answers, may be lists of samples:
+    not if one is None, none has two entries, a reference is a list, or a question several rows."""
     table, options, references = reading.table, reading.options, reading.columns.get("references")
     if None in lists or max(len(x or ()) for x in lists) < 2 or table.layout or options.group_size:
         return False
@@ -235,9 +236,11 @@ def _make_a_row_of_each_sample(reading: Reading) -> None:
     if table.layout or 0 in sizes:
         return
     _refuse_other_sizes(table, of_samples[0], columns.get("references"))
-    every = table.columns | _outer_columns(table, of_samples[0])
+    candidates = table.columns | _outer_columns(table, of_samples[0])
     fixed = {columns.get("references"), columns.get("R0"), *usual.QUESTION_TEXTS, *_OF_QUESTION}
-    lists = {name: x for name, x in every.items() if name not in fixed and _sizes(x) == sizes}
+    lists = {
+        x: cells for x, cells in candidates.items() if x not in fixed and _sizes(cells) == sizes
+    }
     if {*of_samples} < lists.keys():
         taken = table.taken([row for row, size in enumerate(sizes) for _ in range(size)])
         rows: Columns = {x: cells for x, cells in taken.columns.items() if x not in lists}
@@ -272,8 +275,7 @@ def _refuse_other_sizes(table: Table, samples: str, references: str | None) -> N
 
 def _read_sample_entries(reading: Reading, names: Mapping[str, str]) -> None:
     """Read the columns `names`, by role, into `reading.samples`, and set `reading.row_of`. A cell
-    is one sample, or all cells are lists of samples. The lists of a row have equal lengths, and
-    null stands for a list of nulls."""
+    is one sample, or all are lists, equally long in a row. A null is a list of nulls then."""
     table, cells = reading.table, reading.table.columns[names["samples"]]
     reading.has_lists = any(isinstance(x, list) for x in cells)
     if not reading.has_lists:
@@ -319,19 +321,18 @@ def _other_size(table: Table, row: int, name: str, samples: str) -> InputError:
 
 def _read_outcomes_and_answers(reading: Reading) -> None:
     """Replace the cells in `reading.samples` by outcomes or answers, with None for missing ones. If
-    there are both, the outcomes are "verdicts" on the answers. "written" keeps the cells of the
-    answers."""
-    columns, samples, role_of_outcomes = reading.columns, reading.samples, "samples"
-    if (name := columns.get("predictions")) is not None:
-        role_of_outcomes, written = "verdicts", samples["samples"]
+    there are both, the samples are the answers, and the outcomes are the verdicts on them."""
+    table, samples = reading.table, reading.samples
+    answers, outcomes = (reading.columns.get(role) for role in ("predictions", "outcomes"))
+    if answers is not None:
+        cells = samples["written"] = samples["samples"]
         if not reading.options.checker:
-            _refuse_objects(reading.table, written, "predictions", name)
-        warn_of_api_messages(written, name)
-        references = reading.rows.get("references", ())
-        samples["written"] = written
-        samples["samples"] = missing_answers(reading.table, written, references)
-    if (name := columns.get("outcomes")) is not None:
-        samples[role_of_outcomes] = _outcomes(reading, samples[role_of_outcomes], name)
+            _refuse_objects(table, cells, "predictions", answers)
+        warn_of_api_messages(cells, answers)
+        samples["samples"] = missing_answers(table, cells, reading.rows.get("references", ()))
+    if outcomes is not None:
+        role = "samples" if answers is None else "verdicts"
+        samples[role] = _outcomes(reading, samples[role], outcomes)
 
 
 def _leave_out_missing(reading: Reading) -> None:
@@ -434,7 +435,7 @@ def _numbers(reading: Reading, role: str) -> list[Any]:
 
 
 def _counts(reading: Reading) -> list[tuple[int, ...]]:
-    """Return the counts in each row: (n, correct), or the number of samples in each category."""
+    """Return the counts in each row: (n, correct), or the number of samples with each outcome."""
     table, columns, graded_by = reading.table, reading.columns, reading.options.graded_by
     if graded_by:
         raise ValueError(
