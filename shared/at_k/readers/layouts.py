@@ -151,23 +151,22 @@ def _lm_eval_row(record: LogRow) -> LogRow:
     """Return a record as a row with its responses as a list, and counts of correct programs. The
     harness has run the programs of tasks such as humaneval, whose responses are not equal to their
     target: its pass@1 says how many are correct."""
-    row = dict(record)
-    responses = record["resps"]
+    responses, kept = record["resps"], record["filtered_resps"]
     if len(responses) != 1 or not all(isinstance(text, str) for text in responses[0]):
-        return row  # log-likelihoods
-    kept = record["filtered_resps"][0]
-    row["resps"], row["filtered_resps"] = responses[0], kept if isinstance(kept, list) else [kept]
+        return record  # log-likelihoods
+    texts, kept_texts = responses[0], kept[0] if isinstance(kept[0], list) else [kept[0]]
+    row = record | {"resps": texts, "filtered_resps": kept_texts}
     row["target_list"] = _list_of_texts(record["target"])
-    n, mean = len(row["filtered_resps"]), record.get("pass@1", record.get("pass_at_1"))
-    if isinstance(mean, (int, float)) and 0 <= mean <= 1 and n == len(row["resps"]):
-        correct = round(mean * n)
-        if abs(mean * n - correct) < 1e-6:
+    n, pass_at_1 = len(texts), record.get("pass@1", record.get("pass_at_1"))
+    if isinstance(pass_at_1, (int, float)) and 0 <= pass_at_1 <= 1 and n == len(kept_texts):
+        correct = round(pass_at_1 * n)
+        if abs(pass_at_1 * n - correct) < 1e-6:
             row |= {_RESPONSES: n, _CORRECT: correct}
     return row
 
 
 def _list_of_texts(target: Any) -> list[str] | None:
-    """Return the list of acceptable answers that the harness writes as text, or None."""
+    """Return the list of texts that the harness has written as Python's repr, or None."""
     texts = parse_list(target)
     are_texts = texts is not None and all(isinstance(text, str) for text in texts)
     return texts if are_texts and repr(texts) == target else None
@@ -179,13 +178,13 @@ def _lm_eval_roles(columns: Columns) -> Roles:
     roles: Roles = {}
     if _has_counts_by_pass_at_1(columns):
         roles |= {"n": _RESPONSES, "correct": _CORRECT}
-    most = 1
+    most = 1  # the number of responses of a document
     if all(isinstance(text, str) for responses in columns["resps"] for text in responses):
-        sizes, kept = (list(map(len, columns[name])) for name in ("resps", "filtered_resps"))
+        sizes, kept_sizes = (list(map(len, columns[x])) for x in ("resps", "filtered_resps"))
         most = max(sizes)
-        unfiltered = set(columns.get("filter", ("none",))) == {"none"}
-        both = ("resps",) if unfiltered else ("resps", "filtered_resps")
-        roles["predictions"] = ("filtered_resps",) if sizes == kept else both
+        is_unfiltered = set(columns.get("filter", ("none",))) == {"none"}
+        names = ("resps",) if is_unfiltered else ("resps", "filtered_resps")
+        roles["predictions"] = ("filtered_resps",) if sizes == kept_sizes else names
         has_lists = None not in columns.get("target_list", (None,))
         roles["references"] = ("target", "target_list") if has_lists else ("target",)
     if most == 1 and (metrics := _number_columns(columns, ("doc_id", _RESPONSES, _CORRECT))):
@@ -194,13 +193,13 @@ def _lm_eval_roles(columns: Columns) -> Roles:
 
 
 def _has_counts_by_pass_at_1(columns: Columns) -> bool:
-    """Return whether pass@1 counts more or fewer responses than those equal to the target."""
+    """Return whether all documents have a number of correct responses by pass@1, and one of them,
+    with several responses, has another number that are equal to its target."""
     correct = columns.get(_CORRECT, (None,))
     if None in correct or None not in columns.get("target_list", (None,)):
         return False
-    names = ("resps", "filtered_resps", "target")
-    rows = zip(*(columns[name] for name in names), correct, strict=True)
-    return any(len(x) > 1 and kept.count(target) != n for x, kept, target, n in rows)
+    rows = zip(columns["filtered_resps"], columns["target"], correct, strict=True)
+    return any(len(texts) > 1 and texts.count(target) != n for texts, target, n in rows)
 
 
 def _number_columns(columns: Columns, others: Sequence[str]) -> tuple[str, ...]:
@@ -281,10 +280,11 @@ def _inspect_row(sample: LogRow) -> LogRow:
 
 
 def _score_columns(scores: Mapping[str, Any]) -> LogRow:
-    """Return the scores of a sample by column, with one for each entry of a dict or a list."""
+    """Return the scores of a sample by column. A score that is a dict or a list, also as JSON in a
+    text, has a column for each of its entries."""
     columns: LogRow = {}
     for name, value in scores.items():
-        if isinstance(value, str) and value.startswith(("{", "[")):  # as samples_df writes them
+        if isinstance(value, str) and value.startswith(("{", "[")):
             value = json.loads(value)
         if isinstance(value, list):
             value = dict(enumerate(value))
@@ -488,7 +488,7 @@ def _tau2_rows(log: LogRow) -> list[LogRow]:
     return [facts | {x: y for x, y in run.items() if x != "id"} for run in runs]
 
 
-def _facts_in_path(pattern: str) -> Callable[[Path], dict[str, str]]:
+def _groups_in_path(pattern: str) -> Callable[[Path], dict[str, str]]:
     """Return a `facts_in_path` that returns the named groups of a pattern for the end of a path."""
 
     def facts_in(path: Path) -> dict[str, str]:
@@ -550,7 +550,8 @@ LAYOUTS = (
            **_INSPECT),
     Layout(tool="lighteval", fields="doc metric model_response", rows=_lighteval_row,
            questions="task id", groups="task", find_roles=_lighteval_roles,
-           facts_in_path=_facts_in_path(r"details/(?P<model>.+)/[^/]+/[^/]+"), missing="incorrect"),
+           facts_in_path=_groups_in_path(r"details/(?P<model>.+)/[^/]+/[^/]+"),
+           missing="incorrect"),
     Layout(tool="evalplus", fields="date hash eval", is_object=True, rows=_evalplus_rows,
            is_record=lambda log: isinstance(log["eval"], dict),
            questions="task_id", outcomes="base plus", missing="incorrect"),
@@ -577,7 +578,7 @@ LAYOUTS = (
            files_are_runs=True),
     Layout(tool="SWE-bench", fields="submitted_ids resolved_ids empty_patch_ids error_ids",
            is_object=True, rows=_swe_bench_rows, questions="instance_id", outcomes="resolved",
-           facts_in_path=_facts_in_path(r"(?P<model>[^/]+)\.[^/.]*\.json"), missing="drop",
+           facts_in_path=_groups_in_path(r"(?P<model>[^/]+)\.[^/.]*\.json"), missing="drop",
            why="after a failure of the infrastructure", files_are_runs=True),
     Layout(tool="SWE-bench", fields="resolved applied", is_object=True, rows=_swe_bench_lists,
            questions="instance_id", outcomes="resolved", files_are_runs=True),
@@ -612,7 +613,7 @@ LAYOUTS = (
     Layout(tool="evalscope", fields="index target sample_score", rows=_evalscope_row,
            questions="task question", groups="task", samples="sample_id",
            predictions="prediction", references="target", outcomes="value.*",
-           facts_in_path=_facts_in_path(r"reviews/(?P<model>[^/]+)/(?P<task>[^/]+)\.jsonl")),
+           facts_in_path=_groups_in_path(r"reviews/(?P<model>[^/]+)/(?P<task>[^/]+)\.jsonl")),
     Layout(tool="LiveCodeBench", fields="question_id code_list graded_list",
            questions="question_id", outcomes="graded_list", missing="incorrect"),
     Layout(tool="aider", fields="testcase model edit_format tests_outcomes",
@@ -620,7 +621,7 @@ LAYOUTS = (
                     "any_try": lambda row: any(row["tests_outcomes"] or ())},
            questions="task testcase", groups="task", outcomes="first_try any_try",
            # Languages have exercises of the same names.
-           facts_in_path=_facts_in_path(r"(?P<task>[^/]+)/exercises/practice/[^/]+/[^/]+"),
+           facts_in_path=_groups_in_path(r"(?P<task>[^/]+)/exercises/practice/[^/]+/[^/]+"),
            missing="incorrect"),
     Layout(tool="Terminal-Bench", fields="trial_name task_id is_resolved failure_mode",
            questions="task_id", samples="trial_name", outcomes="is_resolved", missing="incorrect",

@@ -49,21 +49,27 @@ def table_in_object(table: Table, options: ReadingOptions) -> Table:
 
 def _rows_of_library(record: Record, title: str) -> list[Record]:
     """Return the rows of an object in a form that libraries and servers write, or []."""
-    names, data, rows = (record.get(name) for name in ("columns", "data", "rows"))
-    if isinstance(names, list) and is_list_of(data, list):  # MLflow, W&B and pandas
-        if len({*map(str, names)}) < len(names):
-            raise ValueError(f"{title}: two columns have the same name.")
-        if all(len(row) == len(names) for row in data):
-            return [dict(zip(map(str, names), row, strict=True)) for row in data]
-    if "schema" in record and is_list_of(data, dict):  # pandas
-        return data
-    if "features" in record and is_list_of(rows, dict):  # the server of datasets of the Hub
-        return [x.get("row", x) for x in rows]
+    if "schema" in record and is_list_of(record.get("data"), dict):  # pandas
+        return record["data"]
+    if "features" in record and is_list_of(record.get("rows"), dict):  # the server of the Hub
+        return [x.get("row", x) for x in record["rows"]]
     if all(is_list_of(x, list) for x in record.values()):  # bigcode's harness: [number, row]
         entries = list(flat(record.values()))
         if all(list(map(type, entry)) == [int, dict] for entry in entries):
             return [row for _, row in entries]
-    return []
+    return _rows_below_names(record.get("columns"), record.get("data"), title)
+
+
+def _rows_below_names(names: Any, data: Any, title: str) -> list[Record]:
+    """Return the rows of `data`, lists of cells below `names`, as MLflow, W&B and pandas write
+    them; [] for other values."""
+    if not (isinstance(names, list) and is_list_of(data, list)):
+        return []
+    if any(len(cells) != len(names) for cells in data):
+        return []
+    if len({*map(str, names)}) < len(names):
+        raise ValueError(f"{title}: two columns have the same name.")
+    return [dict(zip(map(str, names), cells, strict=True)) for cells in data]
 
 
 # --- Keys that are names of columns -----------------------------------------------------------

@@ -146,6 +146,8 @@ def read_samples(table: Table, columns: Mapping[str, Any], options: ReadingOptio
         reading.samples[role] = _numbers(reading, role)
     _read_outcomes_and_answers(reading)
     _leave_out_missing(reading)
+    if "finish" in reading.samples:
+        _make_cut_off_incorrect(reading.samples)
     if table.layout and "references" in columns:
         _read_grades_of_log(reading, table)
     return reading
@@ -336,8 +338,8 @@ def _read_outcomes_and_answers(reading: Reading) -> None:
 
 
 def _leave_out_missing(reading: Reading) -> None:
-    """Replace samples that failed, or are missing, by None, and those cut off by wrong ones. A
-    graded answer is missing if it has no verdict, and the verdict on a missing answer is None."""
+    """Replace samples that failed by None. A graded answer without a verdict is None too, and so is
+    the verdict on a missing answer."""
     samples = reading.samples
     # A column such as status may say so also if it has the groups.
     if failed := failed_rows(reading.table, reading.used_by_samples):
@@ -348,13 +350,15 @@ def _leave_out_missing(reading: Reading) -> None:
         graded = [*zip(samples["samples"], samples["verdicts"], strict=True)]
         samples["samples"] = [None if verdict is None else x for x, verdict in graded]
         samples["verdicts"] = [None if x is None else verdict for x, verdict in graded]
-    if "finish" in samples:
-        is_cut_off = [word(reason) in usual.CUT_OFF for reason in samples["finish"]]
-        # Without `written`, samples are outcomes. With it they are answers, and "" is a wrong one.
-        wrong = {"samples": "" if "written" in samples else False, "verdicts": False}
-        for role in samples.keys() & wrong.keys():
-            pairs = zip(is_cut_off, samples[role], strict=True)
-            samples[role] = [wrong[role] if is_wrong else x for is_wrong, x in pairs]
+
+
+def _make_cut_off_incorrect(samples: dict[str, Sequence[Any]]) -> None:
+    """Replace samples that were cut off, as "finish" says, by an empty answer, or by False."""
+    is_cut_off = [word(reason) in usual.CUT_OFF for reason in samples["finish"]]
+    incorrect = {"samples": "" if "written" in samples else False, "verdicts": False}
+    for role in samples.keys() & incorrect.keys():
+        pairs = zip(is_cut_off, samples[role], strict=True)
+        samples[role] = [incorrect[role] if is_incorrect else x for is_incorrect, x in pairs]
 
 
 def _outcomes(reading: Reading, cells: Sequence[Any], name: str) -> list[Any]:

@@ -321,21 +321,25 @@ def join_tables(tables: Sequence[Table]) -> Table:
         parts = (table.columns.get(name) or [None] * table.size for table in tables)
         columns[name] = list(itertools.chain.from_iterable(parts))
     columns[FILE] = [index for index, table in enumerate(tables) for _ in range(table.size)]
-    origin = {
-        fact: ", ".join(dict.fromkeys(table.origin[fact] for table in tables))
-        for fact in first.origin
-        if all(fact in table.origin for table in tables)
-    }
     return replace(
         first,
         columns=columns,
         title=title_of_files(files),
-        origin=origin,
+        origin=_joined_origin(tables),
         files=files,
         is_csv=any(table.is_csv for table in tables),
         has_decimal_commas=all(table.has_decimal_commas for table in tables),
         numbers=[number for table in tables for number in table.row_numbers()],
     )
+
+
+def _joined_origin(tables: Sequence[Table]) -> dict[str, str]:
+    """Return the facts that all tables state, with commas between different entries."""
+    return {
+        fact: ", ".join(dict.fromkeys(table.origin[fact] for table in tables))
+        for fact in tables[0].origin
+        if all(fact in table.origin for table in tables)
+    }
 
 
 def _refuse_other_run(first: Table, table: Table) -> None:
