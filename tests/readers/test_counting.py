@@ -1,10 +1,10 @@
 """Graded samples in large files are counted, with the scores of reading them whole."""
 
 import csv
-import json
 import random
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import at_k
 import numpy as np
@@ -16,7 +16,7 @@ from at_k.readers import counting
 from at_k.readers.reading import make_reading
 from at_k.readers.run import read_run
 from at_k.readers.table import SelectionError
-from run_command import error_of
+from run_command import error_of, write_json_lines
 
 FORMATS = ("parquet", "csv", "jsonl")
 
@@ -49,8 +49,7 @@ def write_columns(name, columns):
     if name.endswith(".parquet"):
         pq.write_table(pa.table(columns), name, row_group_size=150)
     elif name.endswith(".jsonl"):
-        lines = [json.dumps(dict(zip(columns, row, strict=True))) + "\n" for row in rows]
-        Path(name).write_text("".join(lines))
+        write_json_lines(Path(name), [dict(zip(columns, row, strict=True)) for row in rows])
     else:
         with open(name, "w", newline="") as file:
             csv.writer(file).writerows([columns, *rows])
@@ -70,12 +69,10 @@ def both(monkeypatch, names, **named):
     table = counted["predictions"]
     rows = zip(counted.ids, table["answers"], table["counts"], strict=True)
     for question, answers, numbers in rows:
-        expected = Counter(x for x in samples[question] if x is not None)
-        assert sum(numbers) == len(samples[question])
-        for answer in {*answers} - {None}:
-            pairs = zip(answers, numbers, strict=True)
-            assert sum(n for x, n in pairs if x == answer) == expected.pop(answer)
-        assert not expected
+        number_of: Counter[Any] = Counter()
+        for answer, number in zip(answers, numbers, strict=True):
+            number_of[answer] += number
+        assert +number_of == Counter(samples[question])
     return counted, whole
 
 
