@@ -118,7 +118,7 @@ def _run_of_counts(
     read_table: Callable[[Table, ReadingOptions], Run],
 ) -> Run:
     """Return the run in a table of `_distinct_rows`; a _ReadWholeError if an outcome is a text."""
-    table = _table(rows.select([*choice.distinct, FILE, _N]), choice)
+    table = _table_with_files(rows.select([*choice.distinct, FILE, _N]), choice)
     named = {**reading.columns, "outcomes": choice.outcome, "counts": _N}
     run = read_table(table, replace(reading, columns=named))
     if any(isinstance(x, str) for row in run["predictions"]["answers"] for x in row):
@@ -128,7 +128,7 @@ def _run_of_counts(
     return run
 
 
-def _table(rows: Any, choice: _Choice) -> Table:
+def _table_with_files(rows: Any, choice: _Choice) -> Table:
     """Return the table of rows of Arrow, whose column `FILE` has the index of the file."""
     several = len(choice.names) > 1
     columns = {x: y for x, y in rows.to_pydict().items() if several or x != FILE}
@@ -181,10 +181,9 @@ def _first_rows(name: str) -> Table:
 
 
 def _choose_columns(names: Sequence[str], reading: ReadingOptions) -> _Choice:
-    """Return the columns to read, chosen by the first rows of the first file. Raises a
-    _ReadWholeError if a tool wrote the files, if a named column is missing, if there is more than
-    graded outcomes, or if several columns may have the ids, the outcomes or the sample numbers:
-    they may be equal in the first rows only."""
+    """Return the columns to read, by the first rows of the first file. A _ReadWholeError is raised
+    if these do not tell: a tool wrote the file, a named column is missing, samples are no graded
+    outcomes, or several columns may have the ids, the outcomes or the sample numbers."""
     head, named = _first_rows(names[0]), reading.named()
     columns = head.columns
     if recognised(head) or not {*named.values(), *reading.questions, *reading.where} <= {*columns}:
@@ -287,22 +286,20 @@ def _is_unclear(name: str) -> bool:
 
 
 def _distinct_rows(choice: _Choice, reading: ReadingOptions) -> Any:
-    """Return the distinct rows of files as a table of Arrow, in order of their first occurrence.
-    The columns are `choice.distinct`, `FILE` (the index of the file), and `_AGGREGATIONS`. A
-    ValueError is raised if `reading.where` selects no row of a file, if ids are unclear, or if
-    there are too many rows."""
+    """Return the distinct rows of files as a table of Arrow, in order of their first occurrence,
+    with the columns `choice.distinct`, `FILE` and `_AGGREGATIONS`. A ValueError is raised if
+    `reading.where` selects no row of a file, if ids are unclear, or if there are too many rows."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
     parts: list[Any] = []  # The first one has the distinct rows so far.
     keys, size = [*choice.distinct, FILE], 0
-    columns = list(dict.fromkeys([*choice.distinct, choice.number or choice.question]))
+    read = list(dict.fromkeys([*choice.distinct, choice.number or choice.question]))
     for index, name in enumerate(choice.names):
-        for batch in _batches(name, choice.head, columns):
-            columns_of_rows = _columns_of_rows(batch, choice.number, size)
-            files = pa.array(np.full(len(batch), index))
-            distinct = {x: batch[x] for x in choice.distinct}
-            parts.append(pa.table(distinct | {FILE: files} | columns_of_rows))
+        for batch in _batches(name, choice.head, read):
+            columns = {x: batch[x] for x in choice.distinct}
+            columns[FILE] = pa.array(np.full(len(batch), index))
+            parts.append(pa.table(columns | _columns_of_rows(batch, choice.number, size)))
             size += len(batch)
             # Merging after each batch would take a time quadratic in the number of distinct rows.
             if sum(map(len, parts)) >= 2 * len(parts[0]):
@@ -363,10 +360,9 @@ def _hashes(numbers: np.ndarray) -> np.ndarray:
 
 
 def _rows_of_some(rows: Any, choice: _Choice) -> Table | None:
-    """Return the table of all rows of some questions, to look for settings and repeated rows. The
-    questions are evenly spaced, because the rows of a resumed run are a block; and those whose
-    sample numbers may be repeated. Columns of long texts cannot be settings. Return None if only
-    columns that have been counted are left."""
+    """Return the table of all rows of some questions, to look for settings and repeated rows: of
+    questions that are evenly spaced, as the rows of a resumed run are a block, and those of
+    `_ids_with_gaps`. Return None if there are no columns but counted ones and long texts."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -385,7 +381,7 @@ def _rows_of_some(rows: Any, choice: _Choice) -> Table | None:
         for batch in _batches(name, head, others):
             part = batch.filter(pc.is_in(batch[choice.question], value_set=ids))
             parts.append(part.append_column(FILE, pa.array(np.full(len(part), index))))
-    return _table(pa.concat_tables(parts), choice)
+    return _table_with_files(pa.concat_tables(parts), choice)
 
 
 def _ids_with_gaps(rows: Any, choice: _Choice) -> list[Any]:

@@ -20,6 +20,7 @@ from .table import FILE, Columns, Roles, Table, rows_of, table_of_rows
 from .words import is_list_of, parse_list
 
 LogRow = dict[str, Any]
+"""A record of a log by its fields, or a row that is made from it."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -99,6 +100,7 @@ class Layout:
 _FACTS = ("domain", "agent", "model", "source", "task", "env")
 """The facts about a run that the first line states, in this order."""
 _ROLES = ("questions", "outcomes", "predictions", "references", "groups", "samples", "filters")
+"""The roles for which a layout has an attribute with the names of the columns."""
 
 
 def recognised(table: Table, path: Path | None = None) -> Table | None:
@@ -346,15 +348,14 @@ def _evalplus_rows(record: LogRow) -> Iterator[LogRow]:
     passing = ("pass", "success")
     for task, solutions in record["eval"].items():
         if isinstance(solutions, dict):
-            base = [x[0] for x in solutions["base"]]
-            plus = [x[0] for x in solutions.get("plus") or ()] or [None] * len(base)
-            pairs = list(zip(base, plus, strict=True))
+            bases = [status for status, *_ in solutions["base"]]
+            pluses = [status for status, *_ in solutions.get("plus") or ()] or [None] * len(bases)
+            statuses = list(zip(bases, pluses, strict=True))
         else:
-            pairs = [(x["base_status"], x["plus_status"]) for x in solutions]
-        for base, plus in pairs:
-            passes = base in passing
-            both = None if plus is None else passes and plus in passing
-            yield {"task_id": task, "base": passes, "plus": both}
+            statuses = [(x["base_status"], x["plus_status"]) for x in solutions]
+        for base, plus in statuses:
+            passes_both = None if plus is None else base in passing and plus in passing
+            yield {"task_id": task, "base": base in passing, "plus": passes_both}
 
 
 def _harbor_row(trial: LogRow) -> LogRow:

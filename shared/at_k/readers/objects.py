@@ -38,8 +38,8 @@ def table_in_object(table: Table, options: ReadingOptions) -> Table:
         columns = {name: x for name, x in record.items() if name != "predictions"} | counts
         return table_of_columns(columns, title)
     if _has_column_names(record, options):
-        columns_in_it = _columns_in(record, table.is_line)
-        return table if columns_in_it is None else table_of_columns(columns_in_it, title)
+        held = _columns_in(record, table.is_line)
+        return table if held is None else table_of_columns(held, title)
     if not (rows := _rows_by_key(record, title, options)):
         return table
     # The keys may be models, which only a reader of the first line can tell.
@@ -186,7 +186,8 @@ def _refuse_keys_of_samples(record: Record, title: str, options: ReadingOptions)
 
 
 def _have_samples(objects: Sequence[Record], options: ReadingOptions) -> bool:
-    """Return whether objects have outcomes or lists alone, by keys that are no names of columns."""
+    """Return whether objects hold samples by question: outcomes or lists alone, and no key is the
+    name of a column."""
     names = list(map(str, itertools.chain(*objects)))
     entries = itertools.chain(*(x.values() for x in objects))
     are_columns = any(map(is_verdict, names)) or _has_column_names(names, options)

@@ -180,7 +180,7 @@ def _parse_lists(reading: Reading, name: str) -> None:
     """Replace texts by lists in the table, if each text in the column `name` is a list of samples.
     A text is one sample if the column has single ones by its name, or a question several rows."""
     table = reading.table
-    lists = _lists_in(table.columns[name])
+    lists = _lists_in_texts(table.columns[name])
     if lists and "predictions" in reading.columns and plain_name(name) in usual.SINGLE:
         if _are_samples(reading, lists):
             row = next(i for i, x in enumerate(lists) if x)
@@ -202,7 +202,7 @@ def _parse_lists(reading: Reading, name: str) -> None:
         reading.table = table.with_columns({**table.columns, **parsed, name: lists})
 
 
-def _lists_in(samples: Sequence[Any]) -> list[list[Any] | None]:
+def _lists_in_texts(samples: Sequence[Any]) -> list[list[Any] | None]:
     """Return the list in each text: [] for an empty cell, None for a text without a list. Return []
     if entries are no texts, or if none holds a list."""
     texts = list(filter(None, samples))

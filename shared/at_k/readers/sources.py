@@ -118,6 +118,7 @@ _LOGS: tuple[tuple[str, Callable[[Path], Any]], ...] = (
     ("results.json", _is_results),
 )
 """The files of logs in the folders of tools, as patterns, and whether a matching file is a log."""
+# Files that `datasets` writes to the folder of a dataset.
 _OF_DATASETS = ("state.json", "dataset_dict.json", "dataset_info.json", "dataset_infos.json")
 
 
