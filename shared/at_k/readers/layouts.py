@@ -348,8 +348,8 @@ def _evalplus_rows(record: LogRow) -> Iterator[LogRow]:
     passing = ("pass", "success")
     for task, solutions in record["eval"].items():
         if isinstance(solutions, dict):
-            bases = [status for status, *_ in solutions["base"]]
-            pluses = [status for status, *_ in solutions.get("plus") or ()] or [None] * len(bases)
+            bases = [x[0] for x in solutions["base"]]
+            pluses = [x[0] for x in solutions.get("plus") or ()] or [None] * len(bases)
             statuses = list(zip(bases, pluses, strict=True))
         else:
             statuses = [(x["base_status"], x["plus_status"]) for x in solutions]
