@@ -395,10 +395,8 @@ def _graded(outcomes: Sequence[Any], correct_values: Collection[Any]) -> list[bo
     """Return whether each outcome is one of the correct values, and None for missing outcomes."""
     correct = {comparable(value): value for value in correct_values}
     keys = [None if as_outcome(x) is None else comparable(x) for x in outcomes]
-    occurring: dict[Any, Any] = {}
-    for key, outcome in zip(keys, outcomes, strict=True):
-        if key is not None:
-            occurring.setdefault(key, outcome)
+    pairs = zip(keys, outcomes, strict=True)
+    occurring = {key: outcome for key, outcome in pairs if key is not None}
     absent = [value for key, value in correct.items() if key not in occurring]
     if absent and occurring:
         raise ValueError(
