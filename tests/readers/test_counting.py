@@ -99,6 +99,7 @@ GROUPS = {"group": lambda columns, _: [len(x) for x in columns["id"]]}
         (GROUPS, {"groups": "group"}),
         (GROUPS, {"question_weights": "group"}),
         ({"model": lambda columns, _: ["m"] * len(columns["id"])}, {"where": [("model", "m")]}),
+        ({"id": lambda columns, _: [f"{x}, in quotes" for x in columns["id"]]}, {}),
         ({"note": lambda columns, _: [f"row {i}" for i in range(len(columns["id"]))]}, {}),
         (MISSING, {"missing": "drop"}),
         (MISSING, {"missing": "incorrect"}),
@@ -202,6 +203,8 @@ def test_numbers_of_samples_show_that_none_is_repeated(monkeypatch, write, forma
         ("csv", b'q1,t"ru"e\nq2,"true"x\n', "line 301: ',' expected after '\"'"),
         ("csv", b"q1,true,1\n", "line 300: 3 cells, but line 1 has 2"),
         ("csv", b"q1,\xff\n", "line 300: the text is not UTF-8"),
+        ("csv", b"q1,tr\0ue\n", "line 300: the text has a NUL character"),
+        ("csv", b'q1,"true\n"\n', "line 300: a quote is closed in a later line"),
         ("csv", b"\xef\xbb\xbfid,correct\n", "line 300: the names of line 1 occur again"),
         ("jsonl", b'{"id": "q1", "correct": true\n', "line 300: invalid JSON"),
         (

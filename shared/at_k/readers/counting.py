@@ -49,8 +49,14 @@ _HEAD, _HEAD_BYTES = 1 << 14, 1 << 21  # rows, or bytes, that show what the colu
 _LOOKED_AT = 1 << 15  # rows of questions, in which settings and repeated rows are looked for
 _WIDE = 64  # characters
 _BATCH, _BATCH_BYTES = 1 << 20, 1 << 22  # rows, or bytes, that are read at once
-_UNCLEAR = {".csv": b'"', ".jsonl": b"}[ \t\r]*{", ".ndjson": b"}[ \t\r]*{", ".parquet": b""}
-"""What Arrow would read in other ways: a quote that is not closed, a second object in a line."""
+_CELL = rb'(?:"[^"\r\n\0]*"|[^",\r\n\0]*)'
+_UNCLEAR = {
+    ".csv": rb"(?m)^(?!%b(?:,%b)*\r?$)" % (_CELL, _CELL),
+    **dict.fromkeys((".jsonl", ".ndjson"), rb"}[ \t\r]*{"),
+    ".parquet": b"",
+}
+"""What Arrow may read in other ways: a line with a quote inside of a cell, or with one that is not
+closed; a second object in a line. Otherwise a line is cells, some of them in quotes."""
 _MOST_GAPS = 32  # kinds of questions whose sample numbers have gaps, which are looked at
 _FIRST, _N, _HASHES = "first (row)", "n (rows)", "sum (hashes of numbers)"
 _LEAST, _GREATEST = "least (number)", "greatest (number)"
@@ -277,12 +283,16 @@ def _groupable(column: Any) -> Any:
 
 def _is_unclear(name: str) -> bool:
     """Return whether a file has, below its first line, bytes of its format in `_UNCLEAR`."""
-    if not (pattern := _UNCLEAR[Path(name).suffix.lower()]):
+    suffix = Path(name).suffix.lower()
+    if not _UNCLEAR[suffix]:
         return False
     with open(name, "rb") as file:
         file.readline()
         with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
-            return re.compile(pattern).search(data, file.tell()) is not None
+            start = file.tell()
+            if suffix == ".csv" and data.find(b'"', start) == data.find(b"\0", start) == -1:
+                return False  # which is fast
+            return re.compile(_UNCLEAR[suffix]).search(data, start) is not None
 
 
 def _distinct_rows(choice: _Choice, reading: ReadingOptions) -> Any:
