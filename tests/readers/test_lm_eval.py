@@ -2,6 +2,7 @@
 
 import itertools
 import json
+import math
 import shutil
 import warnings
 
@@ -195,9 +196,9 @@ def test_programs_that_the_harness_has_run_are_counted_by_its_pass_at_1(tmp_path
         row |= {"resps": texts, "filtered_resps": texts, "pass@1": c / n}
         edited_file = write_json_lines(tmp_path / file.name, [row])
         assert pass_at_k_of(edited_file, k=[1])["pass@1"] == pytest.approx(c / n)
-    # What is no multiple of 1/4 is no pass@1 of four responses.
-    other = edited(tmp_path, "sums_pass", lambda row: as_program(row) | {"pass@1": 0.3})
-    assert "n" not in at_k.read(other, where={"filter": "strict"})["predictions"]
+    for score in (0.3, math.nan):  # What is no multiple of 1/4 is no pass@1 of four responses.
+        other = edited(tmp_path, "sums_pass", lambda row, x=score: as_program(row) | {"pass@1": x})
+        assert "n" not in at_k.read(other, where={"filter": "strict"})["predictions"]
 
 
 def test_files_of_results_lead_to_the_files_of_samples(tmp_path, capsys):

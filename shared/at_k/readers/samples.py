@@ -146,6 +146,8 @@ def read_samples(table: Table, columns: Mapping[str, Any], options: ReadingOptio
         reading.samples[role] = _numbers(reading, role)
     _read_outcomes_and_answers(reading)
     _leave_out_missing(reading)
+    if "finish" in reading.samples:
+        _make_cut_off_incorrect(reading.samples)
     if table.layout and "references" in columns:
         _read_grades_of_log(reading, table)
     return reading
@@ -160,9 +162,7 @@ def _read_grades_of_log(reading: Reading, table: Table) -> None:
 
 def _read_rows(reading: Reading) -> None:
     """Read references and the roles of `PER_QUESTION` into `reading.rows`, an entry for each row.
-
-    Empty cells of CSV are None. Each entry of R0 is a list, which may be written as a text.
-    """
+    Empty cells of CSV are None. Each entry of R0 is a list, which may be written as a text."""
     table, columns = reading.table, reading.columns
     if "references" in columns:
         reading.rows["references"] = read_references(table, columns)
@@ -177,10 +177,10 @@ def _read_rows(reading: Reading) -> None:
 
 
 def _parse_lists(reading: Reading, name: str) -> None:
-    """Replace texts by lists in the table, if the column `name` has lists of samples in texts. They
-    stay in a column with one answer by its name, and if a question has several rows."""
+    """Replace texts by lists in the table, if each text in the column `name` is a list of samples.
+    A text is one sample if the column has single ones by its name, or a question several rows."""
     table = reading.table
-    lists = _lists_in(table.columns[name])
+    lists = _lists_in_texts(table.columns[name])
     if lists and "predictions" in reading.columns and plain_name(name) in usual.SINGLE:
         if _are_samples(reading, lists):
             row = next(i for i, x in enumerate(lists) if x)
@@ -202,8 +202,9 @@ def _parse_lists(reading: Reading, name: str) -> None:
         reading.table = table.with_columns({**table.columns, **parsed, name: lists})
 
 
-def _lists_in(samples: Sequence[Any]) -> list[list[Any] | None]:
-    """Return the list (or None) in each text, [] for an empty cell; or [] if there are none."""
+def _lists_in_texts(samples: Sequence[Any]) -> list[list[Any] | None]:
+    """Return the list in each text: [] for an empty cell, None for a text without a list. Return []
+    if entries are no texts, or if none holds a list."""
     texts = list(filter(None, samples))
     if not texts or not all(isinstance(x, (str, type(None))) for x in samples):
         return []
@@ -212,8 +213,8 @@ def _lists_in(samples: Sequence[Any]) -> list[list[Any] | None]:
 
 
 def _are_samples(reading: Reading, lists: Sequence[list[Any] | None]) -> bool:
-    """Return whether lists in the texts of a column of single answers are samples: not if one has
-    no list, none has two entries, a reference is a list, or a question has several rows."""
+    """Return whether `lists`, in the texts of a column of single answers, may be lists of samples:
+    not if one is None, none has two entries, a reference is a list, or a question several rows."""
     table, options, references = reading.table, reading.options, reading.columns.get("references")
     if None in lists or max(len(x or ()) for x in lists) < 2 or table.layout or options.group_size:
         return False
@@ -227,11 +228,9 @@ _OF_QUESTION = {"options", "choices", "tests", "test_list", "inputs", "outputs"}
 
 
 def _make_a_row_of_each_sample(reading: Reading) -> None:
-    """Replace the table by one with a row for each sample, if several columns have lists of them.
-
-    A row with the lists [1, 0] and ["a", "b"] becomes the two rows (1, "a") and (0, "b"), so that
-    settings in lists are looked at too. A column `ROW` has the number of the original row.
-    """
+    """Replace the table by one with a row for each sample, if several columns have lists of them. A
+    row with the lists [1, 0] and ["a", "b"] becomes the two rows (1, "a") and (0, "b"), so that
+    settings in lists are looked at too. A column `ROW` has the number of the original row."""
     table, columns = reading.table, reading.columns
     roles = ("predictions", "outcomes", "counts", "finish", *usual.PER_SAMPLE)
     of_samples = [columns[role] for role in roles if role in columns]
@@ -239,9 +238,11 @@ def _make_a_row_of_each_sample(reading: Reading) -> None:
     if table.layout or 0 in sizes:
         return
     _refuse_other_sizes(table, of_samples[0], columns.get("references"))
-    every = table.columns | _outer_columns(table, of_samples[0])
+    candidates = table.columns | _outer_columns(table, of_samples[0])
     fixed = {columns.get("references"), columns.get("R0"), *usual.QUESTION_TEXTS, *_OF_QUESTION}
-    lists = {name: x for name, x in every.items() if name not in fixed and _sizes(x) == sizes}
+    lists = {
+        x: cells for x, cells in candidates.items() if x not in fixed and _sizes(cells) == sizes
+    }
     if {*of_samples} < lists.keys():
         taken = table.taken([row for row, size in enumerate(sizes) for _ in range(size)])
         rows: Columns = {x: cells for x, cells in taken.columns.items() if x not in lists}
@@ -263,25 +264,20 @@ def _sizes(column: Sequence[Any]) -> list[int]:
 
 def _refuse_other_sizes(table: Table, samples: str, references: str | None) -> None:
     """Raise an InputError if a column has lists as long as those of `samples` in some rows only.
-
-    This is about columns whose usual names say that they have samples, and not references.
-    """
+    This is about columns whose usual names say that they have samples, and not references."""
     expected = _sizes(table.columns[samples])
     of_samples = usual.OF_SAMPLE - {*usual.COLUMN_NAMES["references"]}
     for name in (x for x in table.columns if x != references and last_part(x) in of_samples):
-        sizes = enumerate(zip(_sizes(table.columns[name]), expected, strict=True))
-        are_equal = {row: size == wanted for row, (size, wanted) in sizes if size and wanted}
-        others = [row for row, is_equal in are_equal.items() if not is_equal]
-        if 0 < len(others) < len(are_equal):
+        sizes = _sizes(table.columns[name])
+        rows = [row for row, size in enumerate(sizes) if size and expected[row]]
+        others = [row for row in rows if sizes[row] != expected[row]]
+        if 0 < len(others) < len(rows):
             raise _other_size(table, others[0], name, samples)
 
 
 def _read_sample_entries(reading: Reading, names: Mapping[str, str]) -> None:
-    """Read the columns `names`, by role, into `reading.samples`, and set `reading.row_of`.
-
-    A cell is one sample, or all cells are lists of samples. The lists of a row have equal lengths,
-    and null stands for a list of nulls.
-    """
+    """Read the columns `names`, by role, into `reading.samples`, and set `reading.row_of`. A cell
+    is one sample, or all are lists, equally long in a row. A null is a list of nulls then."""
     table, cells = reading.table, reading.table.columns[names["samples"]]
     reading.has_lists = any(isinstance(x, list) for x in cells)
     if not reading.has_lists:
@@ -326,29 +322,24 @@ def _other_size(table: Table, row: int, name: str, samples: str) -> InputError:
 
 
 def _read_outcomes_and_answers(reading: Reading) -> None:
-    """Replace the cells in `reading.samples` by outcomes or answers, with None for missing ones.
-
-    If there are both, the outcomes are "verdicts" on the answers. "written" keeps the cells of the
-    answers.
-    """
-    columns, samples, role_of_outcomes = reading.columns, reading.samples, "samples"
-    if (name := columns.get("predictions")) is not None:
-        role_of_outcomes, written = "verdicts", samples["samples"]
+    """Replace the cells in `reading.samples` by outcomes or answers, with None for missing ones. If
+    there are both, the samples are the answers, and the outcomes are the verdicts on them."""
+    table, samples = reading.table, reading.samples
+    answers, outcomes = (reading.columns.get(role) for role in ("predictions", "outcomes"))
+    if answers is not None:
+        cells = samples["written"] = samples["samples"]
         if not reading.options.checker:
-            _refuse_objects(reading.table, written, "predictions", name)
-        warn_of_api_messages(written, name)
-        references = reading.rows.get("references", ())
-        samples["written"] = written
-        samples["samples"] = missing_answers(reading.table, written, references)
-    if (name := columns.get("outcomes")) is not None:
-        samples[role_of_outcomes] = _outcomes(reading, samples[role_of_outcomes], name)
+            _refuse_objects(table, cells, "predictions", answers)
+        warn_of_api_messages(cells, answers)
+        samples["samples"] = missing_answers(table, cells, reading.rows.get("references", ()))
+    if outcomes is not None:
+        role = "samples" if answers is None else "verdicts"
+        samples[role] = _outcomes(reading, samples[role], outcomes)
 
 
 def _leave_out_missing(reading: Reading) -> None:
-    """Replace samples that failed, or are missing, by None, and those cut off by wrong ones.
-
-    A graded answer is missing if it has no verdict, and the verdict on a missing answer is None.
-    """
+    """Replace samples that failed by None. A graded answer without a verdict is None too, and so is
+    the verdict on a missing answer."""
     samples = reading.samples
     # A column such as status may say so also if it has the groups.
     if failed := failed_rows(reading.table, reading.used_by_samples):
@@ -359,13 +350,15 @@ def _leave_out_missing(reading: Reading) -> None:
         graded = [*zip(samples["samples"], samples["verdicts"], strict=True)]
         samples["samples"] = [None if verdict is None else x for x, verdict in graded]
         samples["verdicts"] = [None if x is None else verdict for x, verdict in graded]
-    if "finish" in samples:
-        is_cut_off = [word(reason) in usual.CUT_OFF for reason in samples["finish"]]
-        # Without `written`, samples are outcomes. With it they are answers, and "" is a wrong one.
-        wrong = {"samples": "" if "written" in samples else False, "verdicts": False}
-        for role in samples.keys() & wrong.keys():
-            pairs = zip(is_cut_off, samples[role], strict=True)
-            samples[role] = [wrong[role] if is_wrong else x for is_wrong, x in pairs]
+
+
+def _make_cut_off_incorrect(samples: dict[str, Sequence[Any]]) -> None:
+    """Replace samples that were cut off, as "finish" says, by an empty answer, or by False."""
+    is_cut_off = [word(reason) in usual.CUT_OFF for reason in samples["finish"]]
+    incorrect = {"samples": "" if "written" in samples else False, "verdicts": False}
+    for role in samples.keys() & incorrect.keys():
+        pairs = zip(is_cut_off, samples[role], strict=True)
+        samples[role] = [incorrect[role] if is_incorrect else x for is_incorrect, x in pairs]
 
 
 def _outcomes(reading: Reading, cells: Sequence[Any], name: str) -> list[Any]:
@@ -402,10 +395,8 @@ def _graded(outcomes: Sequence[Any], correct_values: Collection[Any]) -> list[bo
     """Return whether each outcome is one of the correct values, and None for missing outcomes."""
     correct = {comparable(value): value for value in correct_values}
     keys = [None if as_outcome(x) is None else comparable(x) for x in outcomes]
-    occurring: dict[Any, Any] = {}
-    for key, outcome in zip(keys, outcomes, strict=True):
-        if key is not None:
-            occurring.setdefault(key, outcome)
+    pairs = zip(keys, outcomes, strict=True)
+    occurring = {key: outcome for key, outcome in pairs if key is not None}
     absent = [value for key, value in correct.items() if key not in occurring]
     if absent and occurring:
         raise ValueError(
@@ -446,7 +437,7 @@ def _numbers(reading: Reading, role: str) -> list[Any]:
 
 
 def _counts(reading: Reading) -> list[tuple[int, ...]]:
-    """Return the counts in each row: (n, correct), or the number of samples in each category."""
+    """Return the counts in each row: (n, correct), or the number of samples with each outcome."""
     table, columns, graded_by = reading.table, reading.columns, reading.options.graded_by
     if graded_by:
         raise ValueError(

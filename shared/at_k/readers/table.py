@@ -214,12 +214,10 @@ def rows_of(table: Table) -> list[dict[str, Any]]:
 
 
 def column_at(columns: Mapping[str, Sequence[Any]], path: str) -> Sequence[Any] | None:
-    """Return the column with the name `path`, or the fields at this dotted path, one per row.
-
-    A path through a list gives the list of the fields of its entries: `response.choices.text` is a
+    """Return the column with the name `path`, or the fields at this dotted path, one per row. A
+    path through a list gives the list of the fields of its entries: `response.choices.text` is a
     list of texts if `choices` is a list. None if there is no such column, and no row has such a
-    field.
-    """
+    field."""
     if path in columns:
         return columns[path]
     keys = path.split(".")
@@ -288,10 +286,8 @@ def with_fields(table: Table, names: Iterable[tuple[str, str]]) -> Table:
 
 def rows_where(table: Table, where: Mapping[str, Sequence[Any]]) -> Table:
     """Return the table of the rows that have, in each column of `where`, one of its entries.
-
     Entries are compared as text, and without regard to case if no row has one otherwise. A
-    ValueError is raised if no row is left.
-    """
+    ValueError is raised if no row is left."""
     for name, entries in where.items():
         cells = table.columns[name]
         rows: list[int] = []
@@ -313,14 +309,13 @@ def rows_where(table: Table, where: Mapping[str, Sequence[Any]]) -> Table:
 
 
 def join_tables(tables: Sequence[Table]) -> Table:
-    """Return the rows of several files as one table, with the columns that all of them have.
-
-    Files of tools that write repeated runs have all columns of any of them, and None in the rows
-    of a file that lacks one. A ValueError is raised if two files have no column in common, or come
-    from different tools or models.
-    """
-    _refuse_other_runs(tables)
+    """Return the rows of several files as one table, with the columns that all of them have. Files
+    of tools that write repeated runs have all columns of any of them, and None in the rows of a
+    file that lacks one. A ValueError is raised if two files have no column in common, or come from
+    different tools or models."""
     first, files = tables[0], tuple(table.title for table in tables)
+    for table in tables[1:]:
+        _refuse_other_run(first, table)
     columns: Columns = {}
     for name in _names_in_all(tables):
         parts = (table.columns.get(name) or [None] * table.size for table in tables)
@@ -339,57 +334,47 @@ def join_tables(tables: Sequence[Table]) -> Table:
 
 
 def _joined_origin(tables: Sequence[Table]) -> dict[str, str]:
-    """Return the origin that all tables state, with commas between different entries."""
+    """Return the facts that all tables state, with commas between different entries."""
     return {
-        what: ", ".join(dict.fromkeys(table.origin[what] for table in tables))
-        for what in tables[0].origin
-        if all(what in table.origin for table in tables)
+        fact: ", ".join(dict.fromkeys(table.origin[fact] for table in tables))
+        for fact in tables[0].origin
+        if all(fact in table.origin for table in tables)
     }
 
 
-def _refuse_other_runs(tables: Sequence[Table]) -> None:
+def _refuse_other_run(first: Table, table: Table) -> None:
     """Raise a ValueError if tools or models differ, or if tables without a tool share no column."""
-    first = tables[0]
-    for table in tables:
-        if first.layout is None and first.columns.keys().isdisjoint(table.columns):
-            raise ValueError(
-                f"{first.title} and {table.title} have no column in common: leave out the one "
-                f"that has no samples."
-            )
-    for table, what in itertools.product(tables, ("harness", "model")):
-        one, other = (x.origin.get(what) or "unknown" for x in (first, table))
+    both = f"{first.title} and {table.title}"
+    if first.layout is None and first.columns.keys().isdisjoint(table.columns):
+        raise ValueError(f"{both} have no column in common: leave out the one without samples.")
+    for fact in ("harness", "model"):
+        one, other = (x.origin.get(fact) or "unknown" for x in (first, table))
         if one != other:
             raise ValueError(
-                f"{first.title} and {table.title} are not parts of one run: their {what} is {one} "
-                f"and {other}. Compare them, or score each by itself."
+                f"{both} are not parts of one run: their {fact} is {one} and {other}. Compare "
+                f"them, or score each by itself."
             )
 
 
 def _names_in_all(tables: Sequence[Table]) -> list[str]:
-    """Return the columns of tables that are read: those that all have, or all columns of runs.
-
-    A run that broke off has fewer columns. Warn of columns that some tables lack if no tool wrote
-    them.
-    """
+    """Return the columns of tables that are read: those that all have, or all columns of runs. A
+    run that broke off has fewer columns. Warn of columns that some tables lack if no tool wrote
+    them."""
     layout = tables[0].layout
-    names = dict.fromkeys(name for table in tables for name in table.columns)
+    names = list(dict.fromkeys(name for table in tables for name in table.columns))
     if layout is not None and layout.files_are_runs:
-        return list(names)
-    file_without: dict[str, str] = {}
-    for table in reversed(tables):  # the first of them is named
-        file_without |= dict.fromkeys(names.keys() - table.columns.keys(), table.title)
-    lacking = [f"{name} (not in {file_without[name]})" for name in names if name in file_without]
+        return names
+    titles = {x: [table.title for table in tables if x not in table.columns] for x in names}
+    lacking = [f"{name} (not in {files[0]})" for name, files in titles.items() if files]
     if lacking and layout is None:
         shown = ", ".join(lacking)
         warnings.warn(f"Only columns that all files have are read, without {shown}.", stacklevel=3)
-    return [name for name in names if name not in file_without]
+    return [name for name in names if not titles[name]]
 
 
 def names_of_files(table: Table) -> Columns:
     """Return the column `FILES`, the name of the file of each row; {} if the table has one file.
-
-    Names are without their suffixes, or with their paths if two are equal.
-    """
+    Names are without their suffixes, or with their paths if two are equal."""
     if FILE not in table.columns:
         return {}
     names = [Path(file).name.split(".")[0] for file in table.files]
