@@ -302,11 +302,14 @@ def test_the_sentence_has_the_unit_of_the_table(page):
         sentence = page.answer_html.result_html(answer)
         assert f"probability that a sample is correct is <strong>{mean}</strong>" in sentence
         assert f"<td>{cell} <small>" in page.answer_html.details_html(answer)
+    latex = " ".join(page.files.table_text(one, "LaTeX").split())
+    assert "avg@4 & 0.667 (" in latex
+    assert "avg@4 is 0.667 (95" in latex
 
 
 def test_bayes_at_n_leads_with_the_mean_of_samples_unless_the_posterior_is_chosen(page):
     shares = sentence_of(page, "bayes_at_n", OUTCOMES)
-    assert "avg@4 is 66.7 % (95 % confidence interval " in shares
+    assert "avg@4 is 0.667 (95 % confidence interval " in shares
     assert "bayes@4" not in shares
     posterior = sentence_of(page, "bayes_at_n", OUTCOMES, interval="posterior")
     assert "bayes@4 is 0.611 (95 % credible interval " in posterior
