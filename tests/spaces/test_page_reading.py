@@ -17,7 +17,7 @@ GRADED = {"predictions": [[1, 0], [1, 1]]}
 # Other tables are in the tests of readers.
 READ = {
     "outcomes": ("1\t0\n1\t1", GRADED),
-    "words": ("yes no\nYes,PASS".replace(",", " "), {"predictions": [[True, False], [True, True]]}),
+    "words": ("yes no\nYes PASS", {"predictions": [[True, False], [True, True]]}),
     "ticks": ("\u2713,\u2717\n\u2713,\u2713", {"predictions": [[True, False], [True, True]]}),
 }
 

@@ -189,6 +189,7 @@ def _named(requested: Iterable[str], known: Sequence[str], parameter: str) -> li
     named: dict[str, None] = {}
     for name in requested:
         check_text(parameter, name)
+        # "G-Pass@k" stands for "G-Pass@k_0.5" and all other thresholds.
         matching = [other for other in known if f"{other}_".startswith(f"{name}_")]
         if not matching:
             raise ValueError(f"{parameter} is {short(name)}: the results have {', '.join(known)}.")
