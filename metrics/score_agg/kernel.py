@@ -454,7 +454,7 @@ most of whose methods raise an error that names the missing package.
 """
 
 
-KERNEL = "9144dae229ed"
+KERNEL = "c472f1717a01"
 """A hash of the core, which `shared/vendor.py` writes into kernels; "" in the package itself."""
 
 INSTALL = 'pip install "evaluate-at-k @ git+https://github.com/evaluate-at-k/evaluate-at-k"'
@@ -1504,7 +1504,7 @@ class Samples:
 # --- Validation ---------------------------------------------------------------------------
 
 
-_GRADED_SCORES = (
+GRADED_SCORES = (
     " (Max@k and Bayes@N score rewards",
     InPython(
         ": max_at_k and bayes_at_n take graded scores and rewards, as floats such as -1.0; "
@@ -1524,7 +1524,7 @@ def require_binary(outcomes: Samples) -> Samples:
     ):
         return outcomes
     wanted = ["an outcome is 0", InPython(" or False"), " if incorrect, 1"]
-    wanted += [InPython(" or True"), " if correct", *_GRADED_SCORES]
+    wanted += [InPython(" or True"), " if correct", *GRADED_SCORES]
     outcomes.require((values == 0) | (values == 1), *wanted)
     return outcomes
 

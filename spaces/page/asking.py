@@ -198,8 +198,8 @@ def message_for_page(error: Warning | Exception | str, request: Request) -> str:
     pair, message = request.space.nouns, ""
     nouns = dict(zip(("question", "sample"), pair, strict=True))
     unsaid = InPython if request.files else (InPython, RunName)
-    has_pieces = isinstance(error, (InputError, InputWarning))
-    for part in error.args if has_pieces else [str(error)]:
+    pieces = error.args if isinstance(error, (InputError, InputWarning)) else [str(error)]
+    for part in pieces:
         if isinstance(part, Place):
             words = _place_in_words(part, *pair)
             is_start = not message or message.rstrip().endswith((".", ":"))

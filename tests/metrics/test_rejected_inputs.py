@@ -75,10 +75,7 @@ GPASSK = [
     ({"alpha0": 0}, "alpha0 is 0"),
 ]
 REWARDS = [
-    (
-        {"predictions": [[0, 2]]},
-        r"predictions\[3\].* 2: there are rewards for the categories 0 to 1",
-    ),
+    ({"predictions": [[0, 2]]}, r"predictions\[3\].* 2: there are rewards for the categories 0"),
     ({"predictions": [[0, 0.5]], "w": W}, r"predictions\[3\].* 0.5: an outcome is a category"),
     ({"predictions": [["wrong"]]}, "no references to check"),
     (

@@ -338,12 +338,18 @@ def test_the_notes_say_how_samples_were_read_and_suggest_another_checker(page):
     assert "has scores up to 78, and the least correct score is 0.5" in " ".join(answer.notes)
 
 
-PROBLEMS = {
+PROBLEMS: dict[str, tuple[str, str, dict[str, Any], str]] = {
     "a table": ("gpassk", "x,y\n1,2", {}, "The columns are x, y."),
     "rewards": ("bayes_at_n", "id,1,2\na,2,1", {}, "is 2: there are rewards for"),
     "one reward": ("max_at_k", "1 0 1", {"w": "1"}, "is 1: there are rewards for"),
     "three rewards": ("max_at_k", "yes no", {"w": "0, 0.5, 1"}, "3 categories: give two, or none"),
     "a group": ("bayes_at_n", "id,1\na,1", {"group": "topic"}, "id, 1. Name another group column"),
+    "both columns": (
+        "cons_at_k",
+        "id,response,correct\na,x,1\na,y,0",
+        {"reading": {"predictions": "response", "outcomes": "correct"}},
+        "Choose a column of samples, or one of outcomes",
+    ),
     "a text as a reward": ("max_at_k", "id,1\na,abc", {}, "and rewards are numbers. Say"),
     "verdicts": ("score_agg", '[["fully", "bad"]]', {}, "Item 1, verdict 2 "),
     "a category": ("bayes_at_n", '{"outcomes": ["A", "X"]}', {"categories": "C, A"}, "'X'"),

@@ -224,13 +224,6 @@ def test_scores_beside_predictions_are_asked_about(page, metric):
     assert samples_of(page, metric, text, reading=chosen)["text"]["predictions"] == predictions
 
 
-def test_samples_and_outcomes_are_not_both_chosen(page):
-    reading = {"predictions": "response", "outcomes": "correct"}
-    text = "id,response,correct\na,x,1\na,y,0"
-    error = refusal_of(page, "cons_at_k", text, reading=reading)
-    assert "Choose a column of samples, or one of outcomes" in str(error)
-
-
 @pytest.mark.parametrize("start", ["", "file://", "simplecache::"])
 def test_no_other_file_is_read(page, tmp_path, start):
     """Neither by an option nor by a choice in a link or a call of the API."""

@@ -167,7 +167,7 @@ class Samples:
 # --- Validation ---------------------------------------------------------------------------
 
 
-_GRADED_SCORES = (
+GRADED_SCORES = (
     " (Max@k and Bayes@N score rewards",
     InPython(
         ": max_at_k and bayes_at_n take graded scores and rewards, as floats such as -1.0; "
@@ -187,7 +187,7 @@ def require_binary(outcomes: Samples) -> Samples:
     ):
         return outcomes
     wanted = ["an outcome is 0", InPython(" or False"), " if incorrect, 1"]
-    wanted += [InPython(" or True"), " if correct", *_GRADED_SCORES]
+    wanted += [InPython(" or True"), " if correct", *GRADED_SCORES]
     outcomes.require((values == 0) | (values == 1), *wanted)
     return outcomes
 
