@@ -200,10 +200,10 @@ bayes_at_n(ONE, clusters=["a", "b"]) >> clusters are used by interval=
 cons_at_k(TWO, **hierarchical) >> none of posterior, sampling, questions, auto
 score_agg([[1.0], [0.0]], **sampling) >> none of questions
 score_agg([[1.0], [0.0]], confidence=0.9, clusters=["a"]) >> 1 labels for 2 questions
-bayes_at_n(REAL, **posterior) >> real rewards: pass interval='sampling'
+bayes_at_n(REAL, **posterior) >> real rewards: choose limits for the same questions
 bayes_at_n(REAL, R0=[[0], [1]]) >> R0 is given, but the outcomes are real rewards
 bayes_at_n(REAL, categories=["a", "b"]) >> categories is given, but the outcomes are real rewards
-max_at_k(REAL, k=1, **posterior) >> real rewards: pass interval='sampling'
+max_at_k(REAL, k=1, **posterior) >> real rewards: choose limits for the same questions
 max_at_k(REAL, k=1, R0=[[0], [1]]) >> R0 is given, but the outcomes are real rewards
 max_at_k(REAL, k=1, categories=["a", "b"]) >> categories is given, but the outcomes are real
 """

@@ -154,6 +154,13 @@ class InputError(ValueError):
         return next((piece for piece in self.args if isinstance(piece, Place)), None)
 
 
+class InputWarning(UserWarning):
+    """A warning about input, whose message consists of pieces as that of an InputError does."""
+
+    def __str__(self) -> str:
+        return "".join(map(str, self.args))
+
+
 # --- Collections --------------------------------------------------------------------------
 
 
@@ -447,7 +454,7 @@ most of whose methods raise an error that names the missing package.
 """
 
 
-KERNEL = "8ed401111d81"
+KERNEL = "f8aadcfc9109"
 """A hash of the core, which `shared/vendor.py` writes into kernels; "" in the package itself."""
 
 INSTALL = 'pip install "evaluate-at-k @ git+https://github.com/evaluate-at-k/evaluate-at-k"'
@@ -1503,8 +1510,12 @@ class Samples:
 
 
 GRADED_SCORES = (
-    " (max_at_k and bayes_at_n take graded scores and rewards, as floats such as -1.0; "
-    "correct_at_least, of at_k.read in Python, is the least score that is correct)"
+    " (Max@k and Bayes@N score rewards",
+    InPython(
+        ": max_at_k and bayes_at_n take graded scores and rewards, as floats such as -1.0; "
+        "correct_at_least, of at_k.read in Python, is the least score that is correct"
+    ),
+    ")",
 )
 """The end of an error message about outcomes other than 0 and 1."""
 
@@ -1518,7 +1529,7 @@ def require_binary(outcomes: Samples) -> Samples:
     ):
         return outcomes
     wanted = ["an outcome is 0", InPython(" or False"), " if incorrect, 1"]
-    wanted += [InPython(" or True"), " if correct", GRADED_SCORES]
+    wanted += [InPython(" or True"), " if correct", *GRADED_SCORES]
     outcomes.require((values == 0) | (values == 1), *wanted)
     return outcomes
 
@@ -1764,8 +1775,11 @@ def as_outcomes(samples: Samples, labels: Labels | None = None) -> Samples:
     if outcomes.values.dtype.kind == "f":
         outcomes.require(
             np.isfinite(outcomes.values),
-            "an outcome is a finite number, or None if the sample is not scored",
-            InPython(" (np.ma.masked_invalid leaves out every NaN of an array)"),
+            "an outcome is a finite number",
+            InPython(
+                ", or None if the sample is not scored (np.ma.masked_invalid leaves out every NaN "
+                "of an array)"
+            ),
         )
     return outcomes
 
@@ -2341,7 +2355,7 @@ class QuestionIntervals(IntervalMethod):
             return None
         return (
             "one question, or one cluster of questions, does not show how questions vary: add "
-            "questions, or pass interval='sampling'"
+            "questions, or choose limits for the same questions, sampled again ('sampling')"
         )
 
     def _is_one_cluster(self, questions: np.ndarray) -> bool:
@@ -3115,9 +3129,7 @@ def match_exactly(samples: Samples) -> np.ndarray:
     expected = "numbers, as the predictions are, with a number"
     if kind == "texts":
         read = _as_text
-        expected = (
-            "texts with a text (for numbers there is numeric, for programs with tests python_tests)"
-        )
+        expected = "texts with a text (for numbers there is numeric)"
     answers, counts = acceptable_answers(references, read, f"exact_match compares {expected}")
     if values.type == JSON or any(map(re.compile("[\ud800-\udfff]").search, answers)):
         # Arrow cannot compare numbers of different types, nor hold half of a surrogate pair.
@@ -3175,7 +3187,7 @@ def acceptable_answers(
             raise InputError(
                 Place("references", question),
                 f" is {short(reference)}, but {expected}. Give that, or a list of acceptable ones",
-                InPython(", or a function as check_correct_fn"),
+                InPython(", or 'python_tests' or a function as check_correct_fn"),
                 ".",
             )
         answers.append(forms)
@@ -4015,12 +4027,15 @@ def _warn_of_responses(samples: Samples, outcomes: Samples) -> None:
             f"{n_containing} of the first {occurrences.sum()} samples contain their reference but "
             f"do not equal it"
         )
-    warnings.warn(
-        f"{problem}: exact_match compares whole texts. check_correct_fn='numeric' compares the "
-        f"number that a text gives, 'choice' compares the option that it chooses, 'math_verify' "
-        f"compares mathematical expressions, and 'python_tests' runs programs with tests.",
-        stacklevel=3,
+    warning = InputWarning(
+        f"{problem}: exact_match compares whole texts. Of the other checkers",
+        InPython(" (check_correct_fn)"),
+        ", 'numeric' compares the number that a text gives, 'choice' compares the option that it "
+        "chooses, 'math_verify' compares mathematical expressions",
+        InPython(", and 'python_tests' runs programs with tests"),
+        ".",
     )
+    warnings.warn(warning, stacklevel=3)
 
 
 def _contains(text: str | None, reference: Any) -> bool:
@@ -4139,9 +4154,13 @@ class Rewards:
     def posterior_counts(self) -> np.ndarray:
         """Return a_l of the module docstring, (U, L); raise a ValueError for real rewards."""
         if self.categories is None:
-            raise ValueError(
-                "The posterior needs categories, and these outcomes are real rewards: pass "
-                "interval='sampling', or give categories and w."
+            raise InputError(
+                "The posterior needs categories, and these outcomes are real rewards: choose "
+                "limits for the same questions, sampled again",
+                InPython(" (interval='sampling')"),
+                ", or give categories and their rewards",
+                InPython(" (w)"),
+                ".",
             )
         return self.at_most + self.categories + self.prior
 
@@ -4208,15 +4227,18 @@ def category_rewards(outcomes: Samples, w: np.ndarray, prior: np.ndarray) -> Rew
         shown = f", such as w={[*range(largest + 1)]}" if largest <= 20 else ""
         outcomes.require(
             outcomes.values < len(w),
-            f"w has rewards for the categories 0 to {len(w) - 1}: give one for each from 0 to the "
-            f"largest",
+            f"there are rewards for the categories 0 to {len(w) - 1}: give one for each from 0 to "
+            f"the largest",
             InPython(shown),
-            ", or write rewards as floats, such as 3.0",
+            ", or write rewards with a decimal point, such as 3.0",
         )
     if outcomes.values.dtype.kind == "b" and len(w) > 2:
-        raise ValueError(
-            f"The outcomes are correct or incorrect, but w has rewards for {len(w)} categories: "
-            f"pass a check_correct_fn that returns a category."
+        raise InputError(
+            f"The outcomes are correct or incorrect, but there are rewards for {len(w)} categories",
+            InPython(" in w"),
+            ": give two, or none",
+            InPython(", or a check_correct_fn that returns a category"),
+            ".",
         )
     # The observed and the prior outcomes of each category, (M, 2, C + 1).
     counts = np.stack([outcomes.category_counts(len(w)), prior], axis=1)
@@ -4288,7 +4310,7 @@ def check_rewards(w, labels: Mapping[str, float] | None = None) -> np.ndarray:
     rewards = [int(x) if isinstance(x, (bool, np.bool_)) else x for x in rewards]
     if labels is not None and len(labels) != len(rewards):
         raise ValueError(
-            f"There are {len(labels)} categories but {len(rewards)} rewards: give w with one "
+            f"There are {len(labels)} categories but {len(rewards)} rewards: give one "
             f"reward for each category."
         )
     return np.array(

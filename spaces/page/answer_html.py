@@ -11,7 +11,7 @@ from markdown_it import MarkdownIt
 from .charts import charts_of, page_svg
 from .describing import score_html
 from .files import python_code, views_of
-from .request import MAX_LINK, Answer, shared_text
+from .request import Answer, link_text
 from .space import Run
 
 _MAX_LIST = 1_000_000  # the size of the list of questions in characters
@@ -30,17 +30,17 @@ def result_html(answer: Answer) -> str:
     if len(clauses) > 1:
         labelled = zip(answer.runs, clauses, strict=True)
         sentence = " ".join(f"{escape(run.label)}: {clause}." for run, clause in labelled)
+        # The last note on runs that are not compared says why.
         verdict = notes.pop() if answer.comparison is None else answer.comparison.view.sentence()
         if answer.comparison is not None and len(clauses) > 2:
             sentence, verdict = escape(verdict), ""  # it says what is most important
     # Numbers with their units and keys such as G-Pass@4_0.5 are not broken.
     whole = re.sub(r"[\d.]+ %|[\w-]+@[\w.]+", r"<span>\g<0></span>", escape(verdict))
     compared = f'<p class="verdict">{whole}</p>' if verdict else ""
-    shared = shared_text(answer.request)
-    link = shared if len(shared) <= MAX_LINK else ""
     return (  # screen readers read a new status aloud
-        f'<div role="status" data-link="{link}"><p class="sentence">{sentence}</p>{compared}'
-        f'</div><p class="note">{escape(" ".join(notes))}</p>'
+        f'<div role="status" data-link="{link_text(answer.request)}">'
+        f'<p class="sentence">{sentence}</p>{compared}</div>'
+        f'<p class="note">{escape(" ".join(notes))}</p>'
     )
 
 
@@ -94,16 +94,21 @@ def _table_html(table: Cells) -> str:
 
 
 def questions_html(answer: Answer) -> str:
-    """Return the list of the questions as HTML, as many as fit. A row opens to show its samples."""
+    """Return the list of the questions as HTML, as many as fit. A row opens to show its samples.
+
+    The questions in which two runs differ most come first.
+    """
     runs, (question, sample) = _shown_runs(answer), answer.space.nouns
-    columns, indices = _columns_and_order(answer, runs)
-    rows: list[str] = []
-    size = 0
-    for index in indices:
-        rows.append(_row_html(answer, index, [numbers[index] for _, numbers in columns]))
-        size += len(rows[-1])
-        if size > _MAX_LIST:
-            break
+    heading, scores = _scores_of_questions(answer, runs)
+    headings = [run.label for run in runs] if len(runs) > 1 else [heading]
+    number, indices = answer.scale.number, [*range(len(runs[0].names))]
+    pairs = zip(headings, scores, strict=False)  # There may be no scores.
+    columns = [(x, [*map(number, column)]) for x, column in pairs]
+    if len(scores) == 2:
+        differences = [b - a for a, b in zip(*scores, strict=True)]
+        columns.insert(0, ("difference", [number(x, sign=True) for x in differences]))
+        indices.sort(key=lambda index: -abs(differences[index]))
+    rows = _rows_that_fit(answer, columns, indices)
     last, kind = f"{sample}s", ""
     if len(runs) > 1:
         last, kind = "text" if any(runs[0].texts) else "", "several"
@@ -114,6 +119,20 @@ def questions_html(answer: Answer) -> str:
         f'<div class="list {kind}" style="--numbers: {len(columns)}">'
         f'<div class="head">{head}</div>{"".join(rows)}</div></section>'
     )
+
+
+def _rows_that_fit(
+    answer: Answer, columns: Sequence[tuple[str, list[str]]], indices: Sequence[int]
+) -> list[str]:
+    """Return the HTML of the first questions in `indices`, with the texts of their columns."""
+    rows: list[str] = []
+    size = 0
+    for index in indices:
+        rows.append(_row_html(answer, index, [texts[index] for _, texts in columns]))
+        size += len(rows[-1])
+        if size > _MAX_LIST:
+            break
+    return rows
 
 
 def _caption(answer: Answer, number_shown: int) -> str:
@@ -129,26 +148,6 @@ def _caption(answer: Answer, number_shown: int) -> str:
     if number_shown < total:
         sentences.append(f"The first {number_shown:,} of {total:,} {question}s: a file has all.")
     return " ".join(sentences)
-
-
-def _columns_and_order(
-    answer: Answer, runs: Sequence[Run]
-) -> tuple[list[tuple[str, list[str]]], list[int]]:
-    """Return the columns, each as (heading, a number in text for each question), and an order.
-
-    The order is that of the questions in the list, as indices. Two runs have a column of their
-    differences, and the largest ones come first.
-    """
-    number, indices = answer.scale.number, [*range(len(runs[0].names))]
-    heading, scores = _scores_of_questions(answer, runs)
-    headings = [run.label for run in runs] if len(runs) > 1 else [heading]
-    pairs = zip(headings, scores, strict=False)  # There may be no scores.
-    columns = [(x, [*map(number, column)]) for x, column in pairs]
-    if len(scores) == 2:
-        differences = [b - a for a, b in zip(*scores, strict=True)]
-        indices.sort(key=lambda index: -abs(differences[index]))
-        columns.insert(0, ("difference", [number(x, sign=True) for x in differences]))
-    return columns, indices
 
 
 def _shown_runs(answer: Answer) -> list[Run]:
@@ -204,11 +203,11 @@ def _cells_html(cells: Sequence[str]) -> str:
 def _row_html(answer: Answer, index: int, numbers: Sequence[str]) -> str:
     """Return a question as HTML: its row, and what shows below the row when it is open."""
     runs, texts = _shown_runs(answer), answer.runs[0].texts
-    name, last = runs[0].names[index], _shortened(texts[index], _MAX_TEXT)
+    name, last_cell = runs[0].names[index], _shortened(texts[index], _MAX_TEXT)
     if len(runs) == 1:
-        last = f"{_summary(runs[0], index)}{_marks(runs[0], index)}"
+        last_cell = f"{_summary(runs[0], index)}{_marks(runs[0], index)}"
     shown = escape(_shortened(name, _MAX_TEXT))
-    cells = _cells_html([shown, *map(number_html, numbers), escape(last)])
+    cells = _cells_html([shown, *map(number_html, numbers), escape(last_cell)])
     text = escape(_shortened(texts[index], _MAX_SAMPLE))
     about = f"<p>{text}</p>" if text else ""
     if "references" in runs[0].samples:

@@ -23,7 +23,7 @@ from at_k.runs.options import naming_run
 from at_k.runs.outcomes_of_runs import Run as GradedRun
 from at_k.runs.outcomes_of_runs import check_same_questions
 
-from .asking import message_for_page, replace_python_terms
+from .asking import message_for_page
 from .comparing import compare
 from .controls import OTHER_QUESTIONS, SAME_QUESTIONS
 from .request import Answer, Request
@@ -60,9 +60,9 @@ def answer_to(request: Request) -> Answer:
                 comparison = compare(space, graded, keys, calls, scope)
             except ValueError as error:
                 problem = f"The runs are not compared: {message_for_page(error, request)}"
-    notes += [*changes, *dict.fromkeys(str(warning.message) for warning in caught)]
-    words = tuple(map(replace_python_terms, filter(None, [*notes, problem])))
-    return Answer(request, runs, calls, options, checker, comparison, words)
+    warned = dict.fromkeys(message_for_page(warning.message, request) for warning in caught)
+    notes = [*filter(None, [*notes, *changes, *warned, problem])]
+    return Answer(request, runs, calls, options, checker, comparison, tuple(notes))
 
 
 # --- Options and calls --------------------------------------------------------------------

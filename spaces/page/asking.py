@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from at_k.core.checks import Index, InputError, InPython, Noun, Place, RunName
-from at_k.core.samples import GRADED_SCORES
+from at_k.core.checks import Index, InputError, InputWarning, InPython, Noun, Place, RunName
 from at_k.readers.names import SINGLE, plain_name
 from at_k.readers.reading import make_reading
 from at_k.readers.sources import load_files
@@ -145,11 +144,11 @@ def load_columns(path: str) -> Columns:
 
 
 def _likely_choices(columns: Columns, roles: Collection[str]) -> list[Reading]:
-    """Return a choice for each of these roles: columns a1, a2, .., or one such as answer."""
-    by_text: dict[str, list[str]] = {}
+    """Return a choice for each of these roles: numbered columns (a1, a2, ..), or a usual name."""
+    by_start: dict[str, list[str]] = {}
     for name in columns:
-        by_text.setdefault(name.rstrip("0123456789"), []).append(name)
-    likely: Any = max(by_text.values(), key=len, default=[])
+        by_start.setdefault(name.rstrip("0123456789"), []).append(name)
+    likely: Any = max(by_start.values(), key=len, default=[])
     if len(likely) < 2:
         likely = next((name for name in columns if plain_name(name) in SINGLE), None)
     return [{role: likely} for role in SEVERAL if role in roles and likely]
@@ -188,43 +187,19 @@ def _as_list(names: Any) -> list[str]:
 
 # --- Messages -----------------------------------------------------------------------------
 
-REWARDS = " (the pages Max@k and Bayes@N score rewards)"
-
 _NOUNS = {"references": "reference", "groups": "group", "clusters": "cluster"}
-_PYTHON_TERMS = {
-    "name the column of their ids (questions; in the shell --questions), or give by_order=True if "
-    "all runs have the same questions in the same order": "add a column id",
-    GRADED_SCORES: REWARDS,
-    " If the samples of a question follow each other, give their number as group_size (in the "
-    "shell --group-size).": "",
-    ", for programs with tests python_tests": "",
-    "w has rewards for": "there are rewards for",
-    "pass a check_correct_fn that returns a category": "give two, or none",
-    "give w with one reward for each category": "give one for each category",
-    "or give categories and w": "or give categories and their rewards",
-    ", and 'python_tests' runs programs with tests": "",
-    "check_correct_fn=": "The checker ",
-    ": unfinished='incorrect' counts them as incorrect": "",
-    "correct_at_least": "the least correct score",
-    "pass interval='sampling'": "choose the same questions, sampled again",
-    ", or None if the sample is not scored": "",
-    "write rewards as floats": "write rewards with a point",
-    "'incorrect' counts them as incorrect, and 'drop' leaves them out": "They are incorrect, or "
-    "left out",
-    "'drop' leaves them out": "They can be left out",
-}
-"""Phrases about Python, exactly as messages of the package have them, and what a page says."""
 
 
-def message_for_page(error: Exception, request: Request) -> str:
-    """Return the message of an error in the words of a page, with places that count from 1.
+def message_for_page(error: Warning | Exception | str, request: Request) -> str:
+    """Return the message of an error or a warning in the words of a page: places count from 1.
 
     The name of a run is left out if it is a pasted text.
     """
     pair, message = request.space.nouns, ""
     nouns = dict(zip(("question", "sample"), pair, strict=True))
     unsaid = InPython if request.files else (InPython, RunName)
-    for part in error.args if isinstance(error, InputError) else [str(error)]:
+    pieces = error.args if isinstance(error, (InputError, InputWarning)) else [str(error)]
+    for part in pieces:
         if isinstance(part, Place):
             words = _place_in_words(part, *pair)
             is_start = not message or message.rstrip().endswith((".", ":"))
@@ -235,8 +210,7 @@ def message_for_page(error: Exception, request: Request) -> str:
             message += str(part + 1)
         elif not isinstance(part, unsaid):
             message += str(part)
-    words = replace_python_terms(message)
-    return words if len(words) < _MAX_MESSAGE else f"{words[:_MAX_MESSAGE]}.."
+    return message if len(message) < _MAX_MESSAGE else f"{message[:_MAX_MESSAGE]}.."
 
 
 def _place_in_words(place: Place, question_noun: str, sample_noun: str) -> str:
@@ -248,10 +222,3 @@ def _place_in_words(place: Place, question_noun: str, sample_noun: str) -> str:
         words += f", {sample_noun} {place.sample + 1}"
     noun = _NOUNS.get(place.parameter)
     return f"the {noun} of {words}" if noun else words
-
-
-def replace_python_terms(message: str) -> str:
-    """Return a message of the package without phrases about Python, which a page does not have."""
-    for python, page in _PYTHON_TERMS.items():
-        message = message.replace(python, page)
-    return message

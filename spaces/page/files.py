@@ -50,6 +50,7 @@ def _run_view(answer: Answer, run: Run, for_paper: bool) -> ScoresView:
         [run.label] if has_several_runs else (),
         answer.options,
         label=f"scores-{run.label}" if has_several_runs else "scores",
+        scale=answer.scale,
     )
 
 

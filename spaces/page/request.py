@@ -25,7 +25,8 @@ from .space import CHECKERS, Call, Example, Options, Run, Space, sample_file
 
 MAX_BYTES = 40_000_000
 MAX_FILES = 8
-MAX_LINK = 16_000  # characters; programs for mail and chats cut longer links
+_MAX_LINK = 16_000  # characters; programs for mail and chats cut longer links
+_MAX_IN_LINK = 1_000_000  # bytes of samples; compressing more takes long, and rarely fits
 _MAX_JSON = 10 * MAX_BYTES
 _EXAMPLES = (COOL, WARM)
 _BROKEN = (
@@ -55,6 +56,11 @@ class Request:
         return {
             control.name: control.parse(self.shown[control.name]) for control in self.space.controls
         }
+
+    @property
+    def size(self) -> int:
+        """Return the number of characters of the text, or of bytes in the files."""
+        return sum((Path(file).stat().st_size for file in self.files), start=len(self.text))
 
     def fingerprint_of_samples(self) -> str:
         """Return a text that is equal only for requests with the same samples."""
@@ -129,6 +135,12 @@ def example_request(space: Space, example: Example) -> Request:
 # --- Links and saved pages ------------------------------------------------------------------
 
 
+def link_text(request: Request) -> str:
+    """Return `shared_text(request)`, or "" if it would be too long for a link."""
+    text = "" if request.size > _MAX_IN_LINK else shared_text(request)
+    return text if len(text) <= _MAX_LINK else ""
+
+
 def shared_text(request: Request) -> str:
     """Return a request as URL-safe text, which `opened_request` turns back into the request."""
     content: dict[str, Any] = {
@@ -172,7 +184,7 @@ def opened_request(space: Space, text: str, folder: Path) -> Request:
         compressed = base64.b64decode(characters, altchars=b"-_", validate=True)
         content = json.loads(decompressor.decompress(compressed, _MAX_JSON))
         metric, checker, options = (content[name] for name in ("metric", "checker", "options"))
-        samples = _samples(content, folder)
+        samples = _samples_of_link(content, folder)
         reading = content["reading"]
         is_complete = decompressor.eof and not decompressor.unused_data
         if not (is_complete and isinstance(options, dict) and is_reading(reading)):
@@ -184,7 +196,7 @@ def opened_request(space: Space, text: str, folder: Path) -> Request:
     return make_request(space, checker, options, **samples, reading=reading)
 
 
-def _samples(content: dict[str, Any], folder: Path) -> dict:
+def _samples_of_link(content: dict[str, Any], folder: Path) -> dict:
     """Return the samples in a link for `make_request`, and write its files into the folder."""
     if "text" in content:
         return {"text": str(content["text"])}

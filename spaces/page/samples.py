@@ -19,7 +19,7 @@ from at_k.readers.words import KNOWN_WORDS
 from at_k.runs.options import naming_run
 from at_k.runs.outcomes_of_runs import in_one_order
 
-from .asking import REWARDS, ChoiceError, choice_error, load_columns, message_for_page
+from .asking import ChoiceError, choice_error, load_columns, message_for_page
 from .request import MAX_BYTES, MAX_FILES, Request
 from .space import SampleFile, Samples, Space
 
@@ -68,7 +68,7 @@ def read_samples(
         notes.append(f"{label}: {described}" if len(runs) > 1 else described)
     if len({"references" in file.samples for file in files}) > 1:
         raise ValueError("One file has references and the other has none. Give both or neither.")
-    notes += [str(warning.message) for warning in caught]
+    notes += [message_for_page(warning.message, request) for warning in caught]
     return files, list(dict.fromkeys(notes)), problem
 
 
@@ -145,6 +145,9 @@ def _read_run(request: Request, path: str, arguments: Mapping[str, Any]) -> Run:
 def _require_outcomes(run: Run, path: str, space: Space) -> None:
     """Raise a ChoiceError, which asks what is correct, for a sample that is no outcome here."""
     predictions = run["predictions"]
+    rewards = ", and rewards are numbers"
+    if space.has_binary_outcomes:
+        rewards = " (the pages Max@k and Bayes@N score rewards)"
     for question, row in enumerate(predictions if isinstance(predictions, list) else ()):
         for index, sample in enumerate(row or ()):
             is_reward = isinstance(sample, (int, float)) and sample not in (0, 1)
@@ -152,7 +155,7 @@ def _require_outcomes(run: Run, path: str, space: Space) -> None:
                 raise ChoiceError(
                     Place("predictions", question, index),
                     f" is {short(sample)}, which is no outcome. Outcomes are {KNOWN_WORDS}"
-                    f"{REWARDS}. Say which outcomes are correct, or which column has the "
+                    f"{rewards}. Say which outcomes are correct, or which column has the "
                     f"references.",
                     columns=filter(None, load_columns(path)),
                     asks_correct=True,

@@ -24,10 +24,11 @@ from .request import MAX_BYTES, Answer, Request
 from .space import Space
 
 _SECONDS = {"exact_match": 10, "numeric": 10, "choice": 10, "math_verify": 20}
-"""The processor time that a request may take, by the name of its checker."""
+"""The processor time that a small request may take, by the name of its checker."""
+_BYTES_PER_SECOND = 1_000_000  # each second more for larger samples; texts take half of that
 
 _START_SECONDS = 120  # the first process waits until the fork server has imported the libraries
-_MAX_WAIT = 3 * max(_SECONDS.values())
+_MAX_WAIT = 60
 _MAX_MEMORY = 3 << 30
 _MAX_FILE_SIZE = 5 * MAX_BYTES
 
@@ -68,7 +69,7 @@ def score_in_steps(request: Request) -> Iterator[Answer | None]:
     it started (the server is busy), or if the caller closes the generator. Raise a ValueError for
     the visitor if there is no answer.
     """
-    seconds, slot = _SECONDS[request.checker], _SLOTS[request.checker]
+    seconds, slot = _seconds_for(request), _SLOTS[request.checker]
     if not slot.acquire(timeout=_MAX_WAIT):
         raise ValueError(_BUSY)
     with ExitStack() as stack:
@@ -107,6 +108,11 @@ def score_in_steps(request: Request) -> Iterator[Answer | None]:
             receiver.close()
 
 
+def _seconds_for(request: Request) -> int:
+    """Return the processor time that a request may take."""
+    return _SECONDS[request.checker] + request.size // _BYTES_PER_SECOND
+
+
 # --- In the process of a request ----------------------------------------------------------
 
 
@@ -121,7 +127,7 @@ def _work(request: Request, folder: str, connection: Connection) -> None:
         set_parent_death_signal = 1
         ctypes.CDLL(None).prctl(set_parent_death_signal, signal.SIGKILL)
     # Processor time does not depend on how busy the server is.
-    seconds = _SECONDS[request.checker]
+    seconds = _seconds_for(request)
     resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds + 1))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     resource.setrlimit(resource.RLIMIT_AS, (_MAX_MEMORY, _MAX_MEMORY))

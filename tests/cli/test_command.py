@@ -63,7 +63,7 @@ def test_a_message_names_flags_where_python_names_arguments(capsys, tmp_path):
     assert warning.startswith("at-k: warning: None of the 2 scored samples equals its refer")
     assert warning.count("\n") == 1
     assert "G-Pass@1_0.25  0.0000" in printed.out
-    assert "--check-correct-fn numeric compares the number" in warning
+    assert "(--check-correct-fn), 'numeric' compares the number" in warning
     assert "check_correct_fn" not in warning
     # Not the text of a file, nor an argument without a flag.
     for text in ("x='y'", "k=1"):

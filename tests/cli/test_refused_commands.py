@@ -45,7 +45,7 @@ NO_SUCH = "no command 'gpasssk'. Did you mean 'gpassk'? The commands are bayes_a
 LISTS = "--help` lists the flags, and which take several values"
 COLUMNS = "The columns are id, k, prediction, 'k=1'. Name one with"
 NEGATIVE = (
-    "Question 0, sample 1 is -1.0: an outcome is 0 or False if incorrect|(max_at_k and bayes_at_n "
+    "Question 0, sample 1 is -1.0: an outcome is 0 or False if incorrect|max_at_k and bayes_at_n "
     "take graded scores and rewards, as floats such as|--correct-at-least, of at_k.read in Python"
 )
 

@@ -159,7 +159,7 @@ def test_a_sentence_has_up_to_six_scores_with_their_limits(capsys, file, flags, 
 
 def test_the_sentence_has_the_score_that_the_limits_are_of(capsys, tmp_path):
     file = write_json_lines(tmp_path / "r.jsonl", [{"outcomes": [0] * 8}] * 20)
-    for flags, key in ((["--interval", "questions"], "avg@8 is 0.0 %"), ([], "bayes@8 is 0.100")):
+    for flags, key in ((["--interval", "questions"], "avg@8 is 0.000"), ([], "bayes@8 is 0.100")):
         printed = words_of(capsys, "bayes_at_n", file, *flags)
         assert f"8 samples each, {key} (95 % " in printed
 

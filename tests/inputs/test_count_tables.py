@@ -170,7 +170,7 @@ def test_invalid_counts_raise_an_error(counts, message):
         at_k.pass_at_k(counts, 1)
     with pytest.raises(ValueError, match=message):
         gpassk(counts, k=1)
-    with pytest.raises(ValueError, match=r"predictions\[0\] has an outcome 2: w has rewards"):
+    with pytest.raises(ValueError, match=r"predictions\[0\] has an outcome 2: there are rewards"):
         bayes_at_n({"counts": [[1, 2, 3]]})
 
 

@@ -87,7 +87,7 @@ def result_of(metric, outcomes):
 def test_all_processes_learn_that_the_input_of_one_is_invalid(tmp_path):
     problem = (
         "predictions[0][1] is 2: an outcome is 0 or False if incorrect, 1 or True if correct"
-        f"{GRADED_SCORES}."
+        f"{''.join(GRADED_SCORES)}."
     )
 
     def compute(metric, process):

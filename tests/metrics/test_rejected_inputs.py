@@ -75,7 +75,7 @@ GPASSK = [
     ({"alpha0": 0}, "alpha0 is 0"),
 ]
 REWARDS = [
-    ({"predictions": [[0, 2]]}, r"predictions\[3\].* 2: w has rewards for the categories 0 to 1"),
+    ({"predictions": [[0, 2]]}, r"predictions\[3\].* 2: there are rewards for the categories 0"),
     ({"predictions": [[0, 0.5]], "w": W}, r"predictions\[3\].* 0.5: an outcome is a category"),
     ({"predictions": [["wrong"]]}, "no references to check"),
     (
@@ -93,7 +93,7 @@ REWARDS = [
     ({"w": ["a", "b"]}, r"w\[0\] is 'a'"),
     (
         {"predictions": [[0, 3]], "w": W},
-        r"predictions\[3\]\[1\] is 3: w has rewards for",
+        r"predictions\[3\]\[1\] is 3: there are rewards for",
     ),
     ({"predictions": [[0, -1]], "w": W}, "is -1: an outcome is a category"),
     ({"confidence": 95}, "confidence is 95"),

@@ -714,7 +714,7 @@ def test_what_other_tools_write_for_nothing_is_missing(tmp_path, cell):
 
 
 def test_questions_of_which_all_samples_are_missing_have_no_mean_and_no_number():
-    refused([{"id": i, "passed": None} for i in range(3)], r"leaves them out\. Pass missing=")
+    refused([{"id": i, "passed": None} for i in range(3)], r"left out \(\'drop\'\)\. Pass missing=")
     rows = [{"id": i, "correct": i if i else None} for i in range(2)]
     with pytest.warns(UserWarning, match="1 of 2 questions have no sample that is scored"):
         assert at_k.read(rows, missing="drop").missing.startswith("1 of 2 questions have no")
@@ -861,9 +861,9 @@ def test_scores_are_correct_from_a_least_one_on(capsys):
     refused(file, "exclude each other", correct_at_least=0.5, correct_values=[1])
     for bad in ("good", "1_0", "inf"):
         columns = {"id": [1, 2], "score": [0.5, bad]}
-        message = f"score has the score '?{bad}'?: correct_at_least"
+        message = f"score has '?{bad}'?: a least correct score"
         refused(columns, message, correct_at_least=0.5)
-    message = r"score has scores up to 78, and correct_at_least is 0\.5"
+    message = r"score has scores up to 78, and the least correct score is 0\.5"
     with pytest.warns(UserWarning, match=message):
         at_k.read({"id": [1, 2], "score": [12, 78]}, correct_at_least=0.5)
     for scores, least in (([12, 78], 50), ([0.2, 1], 0.5), ([0, 3], 1)):

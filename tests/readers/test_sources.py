@@ -109,7 +109,7 @@ def test_the_texts_of_json_are_not_converted(capsys, tmp_path):
         ("a.jsonl", "", (), "a.jsonl is empty"),
         ("a.csv", "", (), "a.csv is empty"),
         ("a.csv", "samples,answer\n", (), "no questions, only a header. The columns are samples"),
-        ("a.json", f"[[1{'0' * 400}, null], [1e308]]", (), "and 'drop' leaves them out. Add"),
+        ("a.json", f"[[1{'0' * 400}, null], [1e308]]", (), "or left out ('drop'). Add"),
         ("a.json", "[]", (), "has no questions"),
         ("a.jsonl", "\n\n", (), "has no questions"),
         ("a.jsonl", '{"samples": ["a"]}\n{"samp', (), "a.jsonl, line 2: invalid JSON: Unterm"),

@@ -159,8 +159,8 @@ def test_the_limits_of_max_at_k_are_clipped_to_the_rewards_by_default():
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (([[0, 2]],), r"R\[0\]\[1\] is 2: w has rewards for the categories 0 to 1"),
-        (([[0, 3]], [0, 1, 2]), r"R\[0\]\[1\] is 3: w has rewards for the categories 0 to 2"),
+        (([[0, 2]],), r"R\[0\]\[1\] is 2: there are rewards for the categories 0 to 1"),
+        (([[0, 3]], [0, 1, 2]), r"R\[0\]\[1\] is 3: there are rewards for the categories 0 to 2"),
         (([[0, -1]], [0, 1, 2]), r"R\[0\]\[1\] is -1: an outcome is a category"),
         (([[0, 0.5]], [0, 1, 2]), r"R\[0\]\[1\] is 0.5: an outcome is a category"),
         (([[0, 1]], [0, math.nan]), r"w\[1\] is nan: a reward is a number"),

@@ -13,7 +13,7 @@ from typing import Any
 
 import at_k
 import pytest
-from apps import NAMES, answer_of, refusal_of, request_for, space_of, uploaded
+from apps import NAMES, answer_of, refusal_of, space_of, uploaded
 from conftest import ROOT
 
 pytest_plugins = ["space_fixtures"]
@@ -287,7 +287,7 @@ def test_the_limits_are_for_the_chosen_questions(page, tmp_path):
     assert "No interval: there is one question" in sentence_of(page, "score_agg", "fully none")
     error = str(refusal_of(page, "gpassk", "1 0", interval="questions", k=1))
     assert "does not show how questions vary" in error
-    assert error.endswith("add questions, or choose the same questions, sampled again.")
+    assert "add questions, or choose limits for the same questions, sampled again" in error
     text = "id,1,2\na,fully,none\nb,minor,fully\nc,none,none"
     files = uploaded(tmp_path, {"a.csv": text, "b.csv": text.replace("minor", "fully")})
     answer = answer_of(page, "score_agg", files=files, penalty=0.2)
@@ -302,11 +302,14 @@ def test_the_sentence_has_the_unit_of_the_table(page):
         sentence = page.answer_html.result_html(answer)
         assert f"probability that a sample is correct is <strong>{mean}</strong>" in sentence
         assert f"<td>{cell} <small>" in page.answer_html.details_html(answer)
+    latex = " ".join(page.files.table_text(one, "LaTeX").split())
+    assert "avg@4 & 0.667 (" in latex
+    assert "avg@4 is 0.667 (95" in latex
 
 
 def test_bayes_at_n_leads_with_the_mean_of_samples_unless_the_posterior_is_chosen(page):
     shares = sentence_of(page, "bayes_at_n", OUTCOMES)
-    assert "avg@4 is 66.7 % (95 % confidence interval " in shares
+    assert "avg@4 is 0.667 (95 % confidence interval " in shares
     assert "bayes@4" not in shares
     posterior = sentence_of(page, "bayes_at_n", OUTCOMES, interval="posterior")
     assert "bayes@4 is 0.611 (95 % credible interval " in posterior
@@ -325,7 +328,7 @@ def test_the_notes_say_how_samples_were_read_and_suggest_another_checker(page):
         "1 question, 2 samples each in predictions, checked against reference with exact_match."
     )
     assert lowered == "k was lowered to 2, the smallest number of samples of any question."
-    assert "The checker 'numeric' compares the number that a text gives" in advice
+    assert "Of the other checkers, 'numeric' compares the number that a text gives" in advice
     assert not re.search(r"check_correct_fn|python_tests", advice)
     answer = answer_of(page, "gpassk", "id,pred,gold,finish_reason\n1,7,7,length\n1,7,7,stop\n")
     words = "were cut off by length, as finish_reason says, and are read as they are"
@@ -335,12 +338,19 @@ def test_the_notes_say_how_samples_were_read_and_suggest_another_checker(page):
     assert "has scores up to 78, and the least correct score is 0.5" in " ".join(answer.notes)
 
 
-PROBLEMS = {
+PROBLEMS: dict[str, tuple[str, str, dict[str, Any], str]] = {
     "a table": ("gpassk", "x,y\n1,2", {}, "The columns are x, y."),
     "rewards": ("bayes_at_n", "id,1,2\na,2,1", {}, "is 2: there are rewards for"),
     "one reward": ("max_at_k", "1 0 1", {"w": "1"}, "is 1: there are rewards for"),
     "three rewards": ("max_at_k", "yes no", {"w": "0, 0.5, 1"}, "3 categories: give two, or none"),
     "a group": ("bayes_at_n", "id,1\na,1", {"group": "topic"}, "id, 1. Name another group column"),
+    "both columns": (
+        "cons_at_k",
+        "id,response,correct\na,x,1\na,y,0",
+        {"reading": {"predictions": "response", "outcomes": "correct"}},
+        "Choose a column of samples, or one of outcomes",
+    ),
+    "a text as a reward": ("max_at_k", "id,1\na,abc", {}, "and rewards are numbers. Say"),
     "verdicts": ("score_agg", '[["fully", "bad"]]', {}, "Item 1, verdict 2 "),
     "a category": ("bayes_at_n", '{"outcomes": ["A", "X"]}', {"categories": "C, A"}, "'X'"),
     "a missing outcome": ("gpassk", "1 nan\n1 0", {}, "missing, the first of question 1. They are"),
@@ -447,8 +457,3 @@ def test_a_later_request_of_a_visitor_ends_an_earlier_one_in_any_order(page, mon
     assert [list(x) for x in steps("one", 1)] == [["problem"]]  # which the server starts last
     handlers.forget(SimpleNamespace(session_hash="one"))
     assert [*handlers._latest] == ["other"]
-
-
-def test_a_request_needs_valid_options(page):
-    with pytest.raises(ValueError, match="k must be a number between 1 and 512"):
-        request_for(page, "gpassk", "1 0", k=None)

@@ -17,7 +17,7 @@ GRADED = {"predictions": [[1, 0], [1, 1]]}
 # Other tables are in the tests of readers.
 READ = {
     "outcomes": ("1\t0\n1\t1", GRADED),
-    "words": ("yes no\nYes,PASS".replace(",", " "), {"predictions": [[True, False], [True, True]]}),
+    "words": ("yes no\nYes PASS", {"predictions": [[True, False], [True, True]]}),
     "ticks": ("\u2713,\u2717\n\u2713,\u2713", {"predictions": [[True, False], [True, True]]}),
 }
 
@@ -222,13 +222,6 @@ def test_scores_beside_predictions_are_asked_about(page, metric):
         assert error.asks_correct
         chosen, predictions = chosen | {"correct_at_least": 0.5}, [[False, True], [True]]
     assert samples_of(page, metric, text, reading=chosen)["text"]["predictions"] == predictions
-
-
-def test_samples_and_outcomes_are_not_both_chosen(page):
-    reading = {"predictions": "response", "outcomes": "correct"}
-    text = "id,response,correct\na,x,1\na,y,0"
-    error = refusal_of(page, "cons_at_k", text, reading=reading)
-    assert "Choose a column of samples, or one of outcomes" in str(error)
 
 
 @pytest.mark.parametrize("start", ["", "file://", "simplecache::"])

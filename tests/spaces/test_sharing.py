@@ -37,6 +37,13 @@ def test_a_link_has_the_text_the_options_and_what_was_chosen(page, tmp_path):
     assert opened(page, shared, tmp_path) == request
 
 
+def test_large_samples_have_no_link(page):
+    short, long = (request_for(page, "gpassk", "1 0\n" * rows) for rows in (1_000, 300_000))
+    assert page.request.link_text(short) == page.request.shared_text(short)
+    assert page.request.link_text(long) == ""
+    assert page.scoring._seconds_for(long) == page.scoring._seconds_for(short) + 1
+
+
 def test_a_link_holds_two_files_of_the_same_name(page, tmp_path):
     """Such as those of two folders, or names that differ in signs that are replaced."""
     contents = {"a/run.csv": "first", "b/run.csv": "second", "b/run 1.csv": "3", "b/run_1.csv": "4"}
@@ -79,6 +86,7 @@ def test_a_link_of_another_page_or_with_an_invalid_option_is_refused(page):
     for change, message in (
         ({"metric": "max_at_k"}, "is of the page 'max_at_k', and not of this"),
         ({"options": {"k": 0}}, "k must be a number between 1 and 512"),
+        ({"options": {"k": None}}, "k must be a number between 1 and 512"),
         ({"options": {"x": 0}}, "There is no option 'x'"),
         ({"checker": "rm"}, "checker must be one of exact_match, numeric, choice, math_verify"),
     ):

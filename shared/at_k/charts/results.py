@@ -185,7 +185,7 @@ def shown_names(
 
 
 def _named(requested: Iterable[str], known: Sequence[str], parameter: str) -> list[str]:
-    """Return the known names that requested ones stand for; a ValueError if one stands for none."""
+    """Return the known names of requested ones, "G-Pass@k_0.5" also for "G-Pass@k"; or raise."""
     named: dict[str, None] = {}
     for name in requested:
         check_text(parameter, name)

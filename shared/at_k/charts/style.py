@@ -25,7 +25,7 @@ SHAPES = ("circle", "square", "triangle-up", "diamond", "triangle-down", "cross"
 
 LEGEND_SYMBOL = 13.0  # width of a symbol of a legend, with the space before the name
 _BETWEEN_COLUMNS = 10.0  # space between the columns of a legend
-LINES = "split(datum.label, '\\n')"
+LINES = "split(datum.label, '\\n')"  # an expression of Vega: the lines of a label
 
 # The widths of characters as shares of the font size: narrow, wide and other ones.
 _EM = dict.fromkeys(" !'(),-./:;I[\\]`fijlrt|", 0.28) | dict.fromkeys("%@MWmw", 0.86)

@@ -46,7 +46,7 @@ class ScoresView(View):
 
     `scores` is the dict that `compute` returns with these `options`, defaults included. `noise` is
     {key of a score: its entry in the result of `at_k.noise`}, or {}. `ids` are those of the
-    questions.
+    questions. `scale` is the unit of the numbers for papers; the default suits all scores.
     """
 
     scores: dict[str, Any]
@@ -56,6 +56,7 @@ class ScoresView(View):
     noise: Mapping[str, Any] = field(default_factory=dict)
     ids: Sequence[Any] | None = None
     label: str = "scores"
+    scale: Scale | None = None
 
     def __post_init__(self) -> None:
         """Collect the rows of each group, and the methods of all limits."""
@@ -107,7 +108,7 @@ class ScoresView(View):
 
     def paper_tables(self) -> list[Cells]:
         """Return a table of keys and groups for papers, and that of single questions if any."""
-        scale, heads = self._scale(self._overall.values()), [""]
+        scale, heads = self._scale, [""]
         if self._methods:
             limits = self._limits_by(next(iter(self._methods)))
             name = limits.heading if len(self._methods) == 1 else f"{limits.percent} CI"
@@ -127,11 +128,12 @@ class ScoresView(View):
             raise ValueError("CSV has no scores of single questions: use --format json.")
         return records_of(estimates_of(self.scores))
 
-    def _scale(self, stated: Iterable[Row]) -> Scale:
-        """Return the scale that suits the metrics of the rows `stated`, and all numbers."""
+    @cached_property
+    def _scale(self) -> Scale:
+        """The scale of all tables and sentences: `scale`, or the one that suits all scores."""
         values = (row.get(name) for row in self._rows for name in _HEADINGS)
         numbers = [value for value in values if isinstance(value, (int, float))]
-        return Scale.of([row["metric"] for row in stated], numbers)
+        return self.scale or Scale.of([row["metric"] for row in self._rows], numbers)
 
     def _table_of_questions(self, scale: Scale = FOUR_DECIMALS) -> list[Cells]:
         """Return a list with the table of the scores of single questions, or [] without them."""
@@ -223,7 +225,7 @@ class ScoresView(View):
         if self._methods == {"questions"} and noise["same_questions"] is not None:
             limits, population = noise["same_questions"], f"the same {noun}s, sampled again"
             of_what = f" for other {noun}s"
-        scale = Scale.of([row["metric"] for row in self._overall.values()], limits)
+        scale = self._scale
         lo, hi = scale.number(limits[0]), scale.with_unit(limits[1])
         return (
             f"For {population}, {key} is between {lo} and {hi}. Of the variance of {key}{of_what}, "
@@ -239,7 +241,7 @@ class ScoresView(View):
         stated = self._stated_rows() if has_limits and not self._falls_with_k else []
         if not stated:
             return ""
-        scale = self._scale(stated)
+        scale = self._scale
         first, *others = sorted(stated, key=lambda row: row["metric"] != "vote@k")
         # The first clause has the confidence and the method, which hold for the others too.
         limits = self._limits_by(first["method"])

@@ -22,7 +22,16 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from .checks import InputError, Place, check_count, check_name, check_positive, short
+from .checks import (
+    InputError,
+    InputWarning,
+    InPython,
+    Place,
+    check_count,
+    check_name,
+    check_positive,
+    short,
+)
 from .columns import JSON, TEXTS, distinct_entries, to_python
 from .containers import to_numpy
 from .match import as_answers, match_exactly
@@ -487,12 +496,15 @@ def _warn_of_responses(samples: Samples, outcomes: Samples) -> None:
             f"{n_containing} of the first {occurrences.sum()} samples contain their reference but "
             f"do not equal it"
         )
-    warnings.warn(
-        f"{problem}: exact_match compares whole texts. check_correct_fn='numeric' compares the "
-        f"number that a text gives, 'choice' compares the option that it chooses, 'math_verify' "
-        f"compares mathematical expressions, and 'python_tests' runs programs with tests.",
-        stacklevel=3,
+    warning = InputWarning(
+        f"{problem}: exact_match compares whole texts. Of the other checkers",
+        InPython(" (check_correct_fn)"),
+        ", 'numeric' compares the number that a text gives, 'choice' compares the option that it "
+        "chooses, 'math_verify' compares mathematical expressions",
+        InPython(", and 'python_tests' runs programs with tests"),
+        ".",
     )
+    warnings.warn(warning, stacklevel=3)
 
 
 def _contains(text: str | None, reference: Any) -> bool:

@@ -95,6 +95,13 @@ class InputError(ValueError):
         return next((piece for piece in self.args if isinstance(piece, Place)), None)
 
 
+class InputWarning(UserWarning):
+    """A warning about input, whose message consists of pieces as that of an InputError does."""
+
+    def __str__(self) -> str:
+        return "".join(map(str, self.args))
+
+
 # --- Collections --------------------------------------------------------------------------
 
 

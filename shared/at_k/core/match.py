@@ -42,9 +42,7 @@ def match_exactly(samples: Samples) -> np.ndarray:
     expected = "numbers, as the predictions are, with a number"
     if kind == "texts":
         read = _as_text
-        expected = (
-            "texts with a text (for numbers there is numeric, for programs with tests python_tests)"
-        )
+        expected = "texts with a text (for numbers there is numeric)"
     answers, counts = acceptable_answers(references, read, f"exact_match compares {expected}")
     if values.type == JSON or any(map(re.compile("[\ud800-\udfff]").search, answers)):
         # Arrow cannot compare numbers of different types, nor hold half of a surrogate pair.
@@ -102,7 +100,7 @@ def acceptable_answers(
             raise InputError(
                 Place("references", question),
                 f" is {short(reference)}, but {expected}. Give that, or a list of acceptable ones",
-                InPython(", or a function as check_correct_fn"),
+                InPython(", or 'python_tests' or a function as check_correct_fn"),
                 ".",
             )
         answers.append(forms)

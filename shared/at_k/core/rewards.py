@@ -24,7 +24,7 @@ from functools import cached_property
 
 import numpy as np
 
-from .checks import InPython, as_list, check_number, is_frame, is_list_like, short
+from .checks import InputError, InPython, as_list, check_number, is_frame, is_list_like, short
 from .counts import BinaryCounts, UniqueIntegers, one_size
 from .credits import any_correct
 from .expected import chance_of_rank, expected_credits
@@ -119,9 +119,13 @@ class Rewards:
     def posterior_counts(self) -> np.ndarray:
         """Return a_l of the module docstring, (U, L); raise a ValueError for real rewards."""
         if self.categories is None:
-            raise ValueError(
-                "The posterior needs categories, and these outcomes are real rewards: pass "
-                "interval='sampling', or give categories and w."
+            raise InputError(
+                "The posterior needs categories, and these outcomes are real rewards: choose "
+                "limits for the same questions, sampled again",
+                InPython(" (interval='sampling')"),
+                ", or give categories and their rewards",
+                InPython(" (w)"),
+                ".",
             )
         return self.at_most + self.categories + self.prior
 
@@ -188,15 +192,18 @@ def category_rewards(outcomes: Samples, w: np.ndarray, prior: np.ndarray) -> Rew
         shown = f", such as w={[*range(largest + 1)]}" if largest <= 20 else ""
         outcomes.require(
             outcomes.values < len(w),
-            f"w has rewards for the categories 0 to {len(w) - 1}: give one for each from 0 to the "
-            f"largest",
+            f"there are rewards for the categories 0 to {len(w) - 1}: give one for each from 0 to "
+            f"the largest",
             InPython(shown),
-            ", or write rewards as floats, such as 3.0",
+            ", or write rewards with a decimal point, such as 3.0",
         )
     if outcomes.values.dtype.kind == "b" and len(w) > 2:
-        raise ValueError(
-            f"The outcomes are correct or incorrect, but w has rewards for {len(w)} categories: "
-            f"pass a check_correct_fn that returns a category."
+        raise InputError(
+            f"The outcomes are correct or incorrect, but there are rewards for {len(w)} categories",
+            InPython(" in w"),
+            ": give two, or none",
+            InPython(", or a check_correct_fn that returns a category"),
+            ".",
         )
     # The observed and the prior outcomes of each category, (M, 2, C + 1).
     counts = np.stack([outcomes.category_counts(len(w)), prior], axis=1)
@@ -268,7 +275,7 @@ def check_rewards(w, labels: Mapping[str, float] | None = None) -> np.ndarray:
     rewards = [int(x) if isinstance(x, (bool, np.bool_)) else x for x in rewards]
     if labels is not None and len(labels) != len(rewards):
         raise ValueError(
-            f"There are {len(labels)} categories but {len(rewards)} rewards: give w with one "
+            f"There are {len(labels)} categories but {len(rewards)} rewards: give one "
             f"reward for each category."
         )
     return np.array(

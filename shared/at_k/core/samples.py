@@ -168,8 +168,12 @@ class Samples:
 
 
 GRADED_SCORES = (
-    " (max_at_k and bayes_at_n take graded scores and rewards, as floats such as -1.0; "
-    "correct_at_least, of at_k.read in Python, is the least score that is correct)"
+    " (Max@k and Bayes@N score rewards",
+    InPython(
+        ": max_at_k and bayes_at_n take graded scores and rewards, as floats such as -1.0; "
+        "correct_at_least, of at_k.read in Python, is the least score that is correct"
+    ),
+    ")",
 )
 """The end of an error message about outcomes other than 0 and 1."""
 
@@ -183,7 +187,7 @@ def require_binary(outcomes: Samples) -> Samples:
     ):
         return outcomes
     wanted = ["an outcome is 0", InPython(" or False"), " if incorrect, 1"]
-    wanted += [InPython(" or True"), " if correct", GRADED_SCORES]
+    wanted += [InPython(" or True"), " if correct", *GRADED_SCORES]
     outcomes.require((values == 0) | (values == 1), *wanted)
     return outcomes
 
@@ -429,8 +433,11 @@ def as_outcomes(samples: Samples, labels: Labels | None = None) -> Samples:
     if outcomes.values.dtype.kind == "f":
         outcomes.require(
             np.isfinite(outcomes.values),
-            "an outcome is a finite number, or None if the sample is not scored",
-            InPython(" (np.ma.masked_invalid leaves out every NaN of an array)"),
+            "an outcome is a finite number",
+            InPython(
+                ", or None if the sample is not scored (np.ma.masked_invalid leaves out every NaN "
+                "of an array)"
+            ),
         )
     return outcomes
 

@@ -12,7 +12,7 @@ from collections.abc import Collection, Mapping, Sequence
 from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
-from ..core.checks import Index, short
+from ..core.checks import Index, InPython, short
 from . import names as usual
 from .names import last_part, plain_name, shown_name
 from .table import SelectionError, Table, Way, nested_columns
@@ -217,16 +217,17 @@ class _Questions:
             Index(key) if isinstance(key, int) else text_of_ids(key),
         ]
         if why:
-            remedy = f"{why}: write those that are missing, or 'drop' leaves them out."
-            return MissingError([*parts, f"{after}. {remedy}"], [Way({"missing": "drop"})])
-        remedy = "'incorrect' counts them as incorrect, and 'drop' leaves them out"
+            remedy = f"{why}: write those that are missing, or leave them out"
+            parts += [f"{after}. {remedy}", InPython(" ('drop')"), "."]
+            return MissingError(parts, [Way({"missing": "drop"})])
+        parts += [f"{after}. They are incorrect", InPython(" ('incorrect')"), ", or left out"]
+        parts.append(InPython(" ('drop')"))
         known = [x for x in flat(self.samples) if x is not None]
         are_small = all(isinstance(x, (int, float)) and abs(x) <= _LARGEST_SHOWN for x in known)
         if self.noun == "outcome" and known and are_small:
             means = self._mean_outcome(drops=False), self._mean_outcome(drops=True)
-            remedy += ": the mean outcome is {:.4g} or {:.4g}".format(*means)
-        ways = [Way({"missing": choice}) for choice in CHOICES]
-        return MissingError([*parts, f"{after}. {remedy}."], ways)
+            parts.append(": the mean outcome is {:.4g} or {:.4g}".format(*means))
+        return MissingError([*parts, "."], [Way({"missing": choice}) for choice in CHOICES])
 
     def _in_words(self, rule: str) -> tuple[str, Any, str]:
         """Return what `rule` does not decide: a clause around the id of a question."""

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from ..core.checks import InputError, is_missing, short
+from ..core.checks import InputError, InPython, is_missing, short
 from . import names as usual
 from .missing import settle_missing, text_of_ids
 from .names import columns_named, plain_name, shown_name
@@ -34,9 +34,15 @@ def with_questions(reading: Reading) -> Reading:
         key = _free_key(reading)
     if not key and not reading.has_lists:
         raise SelectionError(
-            f"{table.title} has one sample in each row, and no column with a usual name for the "
-            f"question of a row. If the samples of a question follow each other, give their number "
-            f"as group_size (in the shell --group-size). {list_columns(table.columns)}",
+            [
+                f"{table.title} has one sample in each row, and no column with a usual name for "
+                f"the question of a row. ",
+                InPython(
+                    "If the samples of a question follow each other, give their number as "
+                    "group_size (in the shell --group-size). "
+                ),
+                list_columns(table.columns),
+            ],
             ["questions"],
         )
     questions = _rows_by_id(table, key) if key else {row: [row] for row in range(table.size)}

@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
-from ..core.checks import InputError, short
+from ..core.checks import InputError, InputWarning, InPython, short
 from . import names as usual
 from .names import columns_named, is_verdict, plain_name, sample_numbers, shown_name
 from .reading import ReadingOptions
@@ -125,11 +125,13 @@ def _finish_column(
     for name in names if is_checked else ():
         number = sum(word(reason) in usual.CUT_OFF for reason in flat(table.columns[name]))
         if number:
-            warnings.warn(
+            warning = InputWarning(
                 f"{number} of the responses were cut off by length, as {shown_name(name)} says, "
-                f"and are read as they are: unfinished='incorrect' counts them as incorrect.",
-                stacklevel=2,
+                f"and are read as they are",
+                InPython(": unfinished='incorrect' counts them as incorrect"),
+                ".",
             )
+            warnings.warn(warning, stacklevel=2)
     return {}
 
 

@@ -411,9 +411,9 @@ def _at_least(scores: Sequence[Any], least: float, name: str) -> list[bool | Non
     known = [x for x in scores if x is not None]
     for x in known:
         if not isinstance(x, (int, float)) or not math.isfinite(x):
-            raise ValueError(f"{name} has the score {short(x)}: correct_at_least is for numbers.")
+            raise ValueError(f"{name} has {short(x)}: a least correct score is for numbers.")
     most = max(known, default=least)
-    scale = f"{name} has scores up to {most:g}, and correct_at_least is {least:g}"
+    scale = f"{name} has scores up to {most:g}, and the least correct score is {least:g}"
     if most <= 1 < least:
         remedy = "For scores from 0 to 1, give a number between them."
         warnings.warn(f"{scale}: no sample is correct. {remedy}", stacklevel=2)

@@ -188,10 +188,14 @@ def in_one_order(
         return list(sources)
     if None in ids:
         name, _ = sources[ids.index(None)]
-        raise ValueError(
-            f"{name} has no ids, so its questions cannot be paired with those of the others: name "
-            f"the column of their ids (questions; in the shell --questions), or give by_order=True "
-            f"if all runs have the same questions in the same order."
+        raise InputError(
+            f"{name} has no ids, so its questions cannot be paired with those of the others: add a "
+            f"column id",
+            InPython(
+                ", name the column of their ids (questions; in the shell --questions), or give "
+                "by_order=True if all runs have the same questions in the same order"
+            ),
+            ".",
         )
     if not common:
         _require_same_questions(sources)
