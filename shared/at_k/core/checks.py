@@ -99,8 +99,9 @@ class InputError(ValueError):
 
 
 def is_frame(values) -> bool:
-    """Return whether the values are a data frame of pandas or polars, or a table of Arrow."""
-    return hasattr(values, "columns") and hasattr(values, "shape")
+    """Return whether the values are a data frame, a table of Arrow or a structured array."""
+    is_structured = getattr(getattr(values, "dtype", None), "names", None) is not None
+    return is_structured or (hasattr(values, "columns") and hasattr(values, "shape"))
 
 
 def is_scalar(value) -> bool:

@@ -185,17 +185,12 @@ def distinct_entries(values: pa.ChunkedArray) -> tuple[pa.Array, np.ndarray]:
 
 
 def with_batch(batches: list[Samples], batch: Samples) -> list[Samples]:
-    """Return a list of the batches and one more, with the last ones merged if there are many."""
+    """Return a list of the batches and one more, with the last ones merged if they are small."""
     check_alike(batch, batches)
-    batches = [*batches, _in_own_memory(batch)]
-    if len(batches) <= 64:  # Merging so few would take longer than reading them.
-        return batches
-    # A batch is merged with those after it, unless it has more than twice their questions.
-    start, size = len(batches) - 1, len(batches[-1])
-    while start > 0 and len(batches[start - 1]) <= 2 * size:
-        start -= 1
-        size += len(batches[start])
-    return [*batches[:start], unite(batches[start:])]
+    result = [*batches, _in_own_memory(batch)]
+    while len(result) > 1 and len(result[-2]) <= 2 * len(result[-1]):  # so that few remain
+        result[-2:] = [unite(result[-2:])]
+    return result
 
 
 def _in_own_memory(batch: Samples) -> Samples:
@@ -203,17 +198,18 @@ def _in_own_memory(batch: Samples) -> Samples:
 
     The caller may change an array after adding it, and it may be a small part of a large table.
     """
-
-    def copy(column: pa.ChunkedArray) -> pa.ChunkedArray:
-        return pa.chunked_array([one_chunk(column.take(pa.array(np.arange(len(column)))))])
-
-    values, references = batch.values, batch.references
-    if batch.are_numbers:
+    values = batch.values
+    if batch.are_numbers:  # Outcomes of one byte can be joined with those of any other type.
         is_category = values.dtype.kind in "iu" and values.min(initial=0) >= 0
         dtype = np.min_scalar_type(values.max(initial=0)) if is_category else values.dtype
         return replace(batch, values=values.astype(dtype))
-    references = None if references is None else copy(references)
-    return replace(batch, values=copy(values), references=references)
+    references = None if batch.references is None else _copy_of_column(batch.references)
+    return replace(batch, values=_copy_of_column(values), references=references)
+
+
+def _copy_of_column(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Return a column with the same entries in one chunk of its own memory."""
+    return pa.chunked_array([one_chunk(column.take(pa.array(np.arange(len(column)))))])
 
 
 def check_alike(batch: Samples, earlier: Sequence[Samples]) -> None:
