@@ -127,28 +127,28 @@ def results_of_pairs(
     results.
     """
     finished = _finished_checks(checking, cache)
-    # The texts of all pairs would take long, and are not needed without earlier results.
-    results = [finished.get(repr(pair)) if finished else None for pair in pairs.pairs]
+    results: dict[int, PairResult] = {}  # by the index of the pair
+    if finished:  # The texts of all pairs would take long, and are not needed otherwise.
+        texts = map(repr, pairs.pairs)
+        results = {pair: finished[text] for pair, text in enumerate(texts) if text in finished}
     try:
         _check_missing(checking, pairs, results, check_pairs)
     except BaseException as error:
-        for pair, result in zip(pairs.pairs, results, strict=True):
-            if result is not None and result[1] is None:
-                finished[repr(pair)] = result
+        finished |= {repr(pairs.pairs[pair]): result for pair, result in results.items()}
         if finished:
             error.add_note(
                 f"{len(finished)} finished checks are kept: compute again with the same "
                 f"check_correct_fn to check the others."
             )
         raise
-    late = sum(result is NOT_FINISHED for result in results)
+    late = sum(result is NOT_FINISHED for result in results.values())
     if late and checking.timeout is not None:
         warnings.warn(
             f"{late} of {len(results)} distinct samples took longer to check than the timeout of "
             f"{checking.timeout:g} s. They are not scored.",
             stacklevel=3,
         )
-    return [result for result in results if result is not None]
+    return [results[pair] for pair in range(len(results))]
 
 
 def _finished_checks(checking: Checking, cache: dict[str, Any]) -> dict[str, PairResult]:
@@ -166,31 +166,31 @@ def _finished_checks(checking: Checking, cache: dict[str, Any]) -> dict[str, Pai
 def _check_missing(
     checking: Checking,
     pairs: DistinctPairs,
-    results: list[PairResult | None],
+    results: dict[int, PairResult],
     check_pairs: CheckPairs,
 ) -> None:
-    """Check the pairs whose result is None, and set their entries in the (P,) `results`."""
-    missing = [pair for pair, result in enumerate(results) if result is None]
+    """Check the pairs without a result, and add theirs to `results`, by the index of the pair."""
+    missing = [pair for pair in range(len(pairs.pairs)) if pair not in results]
     if not missing:
         return
     try:
         with closing(check_pairs(checking, [pairs.pairs[pair] for pair in missing])) as batches:
             for start, batch in batches:
                 for pair, result in zip(missing[start:], batch, strict=False):
-                    results[pair] = result
                     if result[1] is not None:
                         raise pairs.error(pair, result[1], checking.labels)
+                    results[pair] = result
     except BrokenExecutor as error:
         raise InputError(
             "A worker died. The first missing result is that of ",
-            *pairs.call(results.index(None)),
+            *pairs.call(next(pair for pair in missing if pair not in results)),
             ": check_correct_fn may have ended its process, or used more memory than there is. If "
-            'no worker could start, protect the start of the program with `if __name__ == "'
-            '__main__":`, as workers import the main module.',
+            "no worker could start, protect the start of the program with "
+            '`if __name__ == "__main__":`, as workers import the main module.',
         ) from error
-    if None in results:
-        known_results = len(results) - results.count(None)
-        raise ValueError(f"The executor gave {known_results} results for {len(results)} pairs.")
+    if len(results) < len(pairs.pairs):
+        text = f"The executor gave {len(results)} results for {len(pairs.pairs)} pairs."
+        raise ValueError(text)
 
 
 def _check_by_function(
