@@ -68,8 +68,8 @@ from typing import NamedTuple
 """Validation of parameters, and errors about input.
 
 A function `check_x` raises a ValueError unless a parameter is valid, and most return it as a plain
-Python value. Their arguments are the `name` of the parameter in the message, and `wanted`, the end
-of the message, which says what is valid. A "page" is a web page that shows a metric.
+Python value. `name` is that of the parameter in the message. A "page" is a web page that shows a
+metric.
 """
 
 
@@ -227,20 +227,23 @@ _METRIC_OF_SCORE = {
 """The metric that has each of these scores, for which users often ask another metric."""
 
 
-def check_name(name: str, choice: Any, known: Collection[str]) -> Any:
-    """Return `choice`; raise a ValueError with a similar name if it is not one of the `known`."""
+def check_name(name: str, choice: Any, names: Collection[str]) -> Any:
+    """Return `choice`; raise a ValueError if it is not one of the `names`.
+
+    The message has a similar name; or that of the metric that has the score, for `include`.
+    """
     hint = ""
     if isinstance(choice, str):
-        if choice in known:
+        if choice in names:
             return choice
         score = re.sub(r"(?<=[@^])\d.*", "k", choice)  # "pass@k" for "pass@4"
-        if score in known:
+        if score in names:
             k = re.findall(r"[@^](\d+)", choice)[0]
             raise ValueError(f"{name} has {short(choice)}: give {score!r}, and k={k}.")
-        hint = did_you_mean(choice, known)
+        hint = did_you_mean(choice, names)
         if name == "include" and score in _METRIC_OF_SCORE:
             hint = f" It is a score of {_METRIC_OF_SCORE[score]}."
-    raise ValueError(f"{name} has {short(choice)}, which is none of {', '.join(known)}.{hint}")
+    raise ValueError(f"{name} has {short(choice)}, which is none of {', '.join(names)}.{hint}")
 
 
 def did_you_mean(choice: str, names: Iterable[str]) -> str:
@@ -281,8 +284,11 @@ def category_numbers(categories) -> dict[str, float] | None:
 
 
 def require_same_index(values: Mapping[str, Any]) -> None:
-    """Raise a ValueError if the rows of two frames or columns of pandas have other labels."""
-    indexes = [(name, x.index) for name, x in values.items() if hasattr(x, "iloc")]
+    """Raise a ValueError if the rows of two frames or columns of pandas have other labels.
+
+    `values` has arguments by their names, of which only those of pandas matter.
+    """
+    indexes = [(name, value.index) for name, value in values.items() if hasattr(value, "iloc")]
     for name, other in indexes:
         first, index = indexes[0]
         if not other.equals(index):
@@ -317,7 +323,10 @@ def label_index(labels, questions: int, name: str) -> tuple[list[str], np.ndarra
 
 
 def check_number(name: str, value, wanted: str, least: float, most: float) -> float:
-    """Return `value` as a float; raise a ValueError unless it is from `least` to `most`."""
+    """Return `value` as a float; raise a ValueError unless it is from `least` to `most`.
+
+    The message ends with `wanted`, which says what is valid.
+    """
     number = math.nan  # which is in no range
     if not isinstance(value, (float, int)) and is_scalar(value):
         value = plain_number(name, value)
@@ -345,7 +354,10 @@ def check_flag(name: str, value) -> bool:
 def check_count(
     name: str, value, wanted="give a positive integer", least: int = 1, most: float = math.inf
 ) -> int:
-    """Return `value` as an int; raise a ValueError unless it is a whole number in the range."""
+    """Return `value` as an int; raise a ValueError unless it is from `least` to `most`.
+
+    The message ends with `wanted`, which says what is valid.
+    """
     if not isinstance(value, int) and is_scalar(value):
         value = plain_number(name, value)
     # Testing for int first is faster: Integral is an abstract base class.
@@ -444,7 +456,7 @@ most of whose methods raise an error that names the missing package.
 """
 
 
-KERNEL = "6acba731e750"
+KERNEL = "f5e2c273a319"
 """A hash of the core, which `shared/vendor.py` writes into kernels; "" in the package itself."""
 
 INSTALL = 'pip install "evaluate-at-k @ git+https://github.com/evaluate-at-k/evaluate-at-k"'
@@ -1323,7 +1335,10 @@ def read_samples(values, name: str = "predictions") -> Samples:
 
 
 def has_columns(values: Any) -> bool:
-    """Return whether the values are a data frame or a dict, or a list that starts with a dict."""
+    """Return whether the values are a data frame or a dict, or a list that starts with a dict.
+
+    The package reads these: frames of samples, counts, and runs.
+    """
     first = values[0] if isinstance(values, list) and values else values
     return is_frame(values) or isinstance(first, Mapping)
 
@@ -1367,9 +1382,8 @@ def samples_from_lists(lists: list[Any], name: str) -> Samples:
             types, texts = {*map(type, entries)}, column_of_texts([entries])
     if texts is not None:
         return Samples(texts, sizes, name, to_numpy(texts.is_valid()) if texts.null_count else None)
-    scored = None
-    if type(None) in types:
-        scored = np.array([entry is not None for entry in entries], dtype=bool)
+    has_none = type(None) in types
+    scored = np.array([entry is not None for entry in entries], dtype=bool) if has_none else None
     return Samples(_as_numbers(entries, types), sizes, name, scored)
 
 
@@ -1422,13 +1436,20 @@ def _as_numbers(entries: list[Any], types: set[type]) -> np.ndarray | list[Any]:
     if type(None) in types:  # False is 0 among numbers.
         filled = [False if entry is None else entry for entry in entries]
     numbers = np.asarray(filled)
-    exact = "f" if float in kinds else "iu" if int in kinds else "b"
-    if numbers.dtype.kind not in exact:
+    expected = "f" if float in kinds else "iu" if int in kinds else "b"
+    if numbers.dtype.kind not in expected:
         return entries
-    if kinds == {int, float} and (np.abs(numbers) >= 2**53).any():
-        is_large = any(type(entry) is int and abs(entry) > 2**53 for entry in entries)
-        return entries if is_large else numbers
-    return numbers
+    return entries if kinds == {int, float} and _loses_digits(entries, numbers) else numbers
+
+
+def _loses_digits(entries: list[Any], numbers: np.ndarray) -> bool:
+    """Return whether an integer among the entries exceeds 2^53, so that a float may change it.
+
+    `numbers` are the entries as floats.
+    """
+    if (np.abs(numbers) < 2**53).all():  # the usual case, and fast
+        return False
+    return any(type(entry) is int and abs(entry) > 2**53 for entry in entries)
 
 
 # --- Outcomes -----------------------------------------------------------------------------
@@ -1485,25 +1506,29 @@ def _numbers_of_labels(samples: Samples, labels: Labels) -> np.ndarray:
     """
     values = samples.values
     numbers = [*values] if isinstance(values, list) else values.to_pylist()
-    for i, entry in enumerate(numbers):
+    for index, entry in enumerate(numbers):
         number = 0 if entry is None else entry
         if isinstance(entry, str):
             number = labels.get(entry, labels.get(entry.lower()))
         is_integer = isinstance(number, int) and -(2**63) <= number < 2**63
-        numbers[i] = number
-        if is_integer or isinstance(number, float):
-            continue
-        problem = ": an outcome is a number or a bool."
-        if labels:
-            problem = f", which is none of {', '.join(labels)}, and no number."
-        elif isinstance(entry, str) and samples.name == "predictions":
-            problem = (
-                ", but there are no references to check the predictions against: give references, "
-                "or bools or numbers as predictions."
-            )
-        place = sample_place(samples.name, samples.sizes, i)
-        raise InputError(place, f" is {short(entry)}{problem}")
+        if not is_integer and not isinstance(number, float):
+            raise _error_of_outcome(samples, index, entry, labels)
+        numbers[index] = number
     return np.asarray(numbers)
+
+
+def _error_of_outcome(samples: Samples, index: int, entry: Any, labels: Labels) -> InputError:
+    """Return the error for an entry that is neither a number nor a label, with its place."""
+    problem = ": an outcome is a number or a bool."
+    if labels:
+        problem = f", which is none of {', '.join(labels)}, and no number."
+    elif isinstance(entry, str) and samples.name == "predictions":
+        problem = (
+            ", but there are no references to check the predictions against: give references, or "
+            "bools or numbers as predictions."
+        )
+    place = sample_place(samples.name, samples.sizes, index)
+    return InputError(place, f" is {short(entry)}{problem}")
 
 
 # --- shared/at_k/core/interval.py -----------------------------------------------------------------
@@ -1752,12 +1777,17 @@ def distinct_entries(values: pa.ChunkedArray) -> tuple[pa.Array, np.ndarray]:
 
 
 def with_batch(batches: list[Samples], batch: Samples) -> list[Samples]:
-    """Return a list of the batches and one more, with the last ones merged if they are small."""
+    """Return a list of the batches and one more, with the last ones merged if there are many."""
     check_alike(batch, batches)
-    result = [*batches, _in_own_memory(batch)]
-    while len(result) > 1 and len(result[-2]) <= 2 * len(result[-1]):  # so that few remain
-        result[-2:] = [unite(result[-2:])]
-    return result
+    batches = [*batches, _in_own_memory(batch)]
+    if len(batches) <= 64:  # Merging so few would take longer than reading them.
+        return batches
+    # A batch is merged with those after it, unless it has more than twice their questions.
+    start, size = len(batches) - 1, len(batches[-1])
+    while start > 0 and len(batches[start - 1]) <= 2 * size:
+        start -= 1
+        size += len(batches[start])
+    return [*batches[:start], unite(batches[start:])]
 
 
 def _in_own_memory(batch: Samples) -> Samples:
@@ -2136,8 +2166,9 @@ class PosteriorIntervals(IntervalMethod):
     def intervals(self, questions: np.ndarray, confidence: float) -> dict[ScoreKey, Interval]:
         """Return the interval of each score over the questions with these indices."""
         moments = self._moments
+        # The rows of the moments that belong to the questions, and for each of them the sums of its
+        # questions' weights and of their squares. Questions with equal counts share a row.
         used = UniqueIntegers(moments.inverse[questions], len(moments.mean))
-        # For each row of the moments: the sums of its questions' weights, and of their squares.
         sums = squares = used.multiplicity
         if self._weights is not None:
             weights = self._weights[questions]
@@ -3065,7 +3096,7 @@ class Checking:
     def __post_init__(self) -> None:
         """Validate all attributes. The package takes the options that its checkers carry."""
         checker = self.checker
-        is_object = hasattr(checker, "check_samples")
+        is_object = hasattr(checker, "check_samples")  # a checker of the package
         if isinstance(checker, str):
             check_name("check_correct_fn", checker, CHECKERS)
         elif not is_object and not callable(checker):
@@ -3073,15 +3104,22 @@ class Checking:
                 f"check_correct_fn is {short(checker)}, which cannot be called: give a function of "
                 f"a prediction and a reference, or one of the names {', '.join(CHECKERS)}."
             )
-        is_named = isinstance(checker, str) and not self.matches_exactly
-        is_batched = getattr(checker, "batched", None) is True
-        if is_object or is_named:
+        if is_object or (isinstance(checker, str) and not self.matches_exactly):
             self.package_checker = PACKAGE.rooms.checker(self)
-        elif self.num_proc is not None or self.timeout is not None or is_batched:
+        elif self._needs_workers():
             PACKAGE.rooms.check_workers(self)
+        self._check_executor()
+
+    def _check_executor(self) -> None:
+        """Raise a TypeError if the executor, if there is one, is a class or cannot run checks."""
         executor = self.executor
         if executor is not None and (isinstance(executor, type) or not hasattr(executor, "map")):
             raise TypeError(f"executor is {short(executor)}: give an Executor, such as a pool.")
+
+    def _needs_workers(self) -> bool:
+        """Return whether the package has to check pairs: in processes or in batches."""
+        is_batched = getattr(self.checker, "batched", None) is True
+        return is_batched or self.num_proc is not None or self.timeout is not None
 
     @property
     def matches_exactly(self) -> bool:
@@ -3147,7 +3185,7 @@ class DistinctPairs:
         return cls(pairs, first, index, samples)
 
     def call(self, pair: int) -> tuple[str, Place]:
-        """Return the text and the place that a message about the check of a pair starts with."""
+        """Return the start of a message about the pair with this index: a text and its place."""
         place = sample_place("predictions", self.samples.sizes, self.first[pair])
         return f"check_correct_fn({short(self.pairs[pair][0])}, ..) on ", place
 
@@ -3190,6 +3228,7 @@ def _check_pairs_alone(checking: Checking, pairs: DistinctPairs, cache: dict[str
 
     With the package, a function of checkers/workers.py takes the place of this one.
     """
+    assert callable(checking.checker)
     run: Callable[..., Any] = map if checking.executor is None else checking.executor.map
     check = partial(check_pair, checking.checker, checking.labels or {})
     outcomes = []
@@ -3801,11 +3840,15 @@ class Rewards:
         return (self.levels * -np.diff(p, axis=1, prepend=1.0)).sum(axis=1)
 
     def posterior(self) -> tuple[np.ndarray, np.ndarray]:
-        """Return the posterior mean and variance of the mean reward of each row, (U,) each."""
-        a = self.posterior_counts()
-        t = a[:, -1:]
-        cov_factor = (t - a) / (t * (t + 1.0))
-        return self._mean(a), self.posterior_variance_of_expected_max(a / t, cov_factor)
+        """Return the posterior mean and variance of the mean reward of each row, (U,) each.
+
+        The mean reward is the expected maximum of one new sample.
+        """
+        at_most = self.posterior_counts()
+        total = at_most[:, -1:]
+        cov_factor = (total - at_most) / (total * (total + 1.0))
+        variance = self.posterior_variance_of_expected_max(at_most / total, cov_factor)
+        return self._mean(at_most), variance
 
     def posterior_variance_of_expected_max(
         self, mean_cdf: np.ndarray, cov_factor: np.ndarray
@@ -3835,7 +3878,11 @@ class Rewards:
         return self.max_of(1), (t / self.sizes) ** 2 * variance
 
     def posterior_counts(self) -> np.ndarray:
-        """Return a_l of the module docstring, (U, L); raise a ValueError for real rewards."""
+        """Return how many outcomes have at most each reward, (U, L): a_l of the module docstring.
+
+        They are the samples, the prior outcomes, and one of each category. A ValueError is raised
+        for real rewards, which have no categories.
+        """
         if self.categories is None:
             raise ValueError(
                 "The posterior needs categories, and these outcomes are real rewards: pass "

@@ -70,17 +70,23 @@ def check_worker_options(checking: Checking) -> None:
                 f"{name} is given to compute and to the checker: give it to the checker only."
             )
         setattr(checking, name, value)
+    executor = checking.executor
     if checking.num_proc is not None:
         check_count("num_proc", checking.num_proc, "give a number of processes")
     if checking.timeout is not None:
         check_positive("timeout", checking.timeout, "give a number of seconds", math.inf)
-    if checking.executor is not None and checking.num_proc is not None:
+    if executor is not None and checking.num_proc is not None:
         raise ValueError("num_proc and executor exclude each other: give one of them.")
-    if checking.executor is not None and checking.timeout is not None:
+    if executor is not None and checking.timeout is not None:
         raise ValueError(
             "timeout cannot end the calls of an executor: give num_proc instead of the executor, "
             "or limit the time in check_correct_fn."
         )
+    _check_async_options(checking)
+
+
+def _check_async_options(checking: Checking) -> None:
+    """Raise a ValueError if an async checker has a timeout, or is to run in other processes."""
     if not _is_async(checking.checker):
         return
     if checking.timeout is not None:

@@ -103,7 +103,7 @@ class Checking:
     def __post_init__(self) -> None:
         """Validate all attributes. The package takes the options that its checkers carry."""
         checker = self.checker
-        is_object = hasattr(checker, "check_samples")
+        is_object = hasattr(checker, "check_samples")  # a checker of the package
         if isinstance(checker, str):
             check_name("check_correct_fn", checker, CHECKERS)
         elif not is_object and not callable(checker):
@@ -111,15 +111,22 @@ class Checking:
                 f"check_correct_fn is {short(checker)}, which cannot be called: give a function of "
                 f"a prediction and a reference, or one of the names {', '.join(CHECKERS)}."
             )
-        is_named = isinstance(checker, str) and not self.matches_exactly
-        is_batched = getattr(checker, "batched", None) is True
-        if is_object or is_named:
+        if is_object or (isinstance(checker, str) and not self.matches_exactly):
             self.package_checker = PACKAGE.rooms.checker(self)
-        elif self.num_proc is not None or self.timeout is not None or is_batched:
+        elif self._needs_workers():
             PACKAGE.rooms.check_workers(self)
+        self._check_executor()
+
+    def _check_executor(self) -> None:
+        """Raise a TypeError if the executor, if there is one, is a class or cannot run checks."""
         executor = self.executor
         if executor is not None and (isinstance(executor, type) or not hasattr(executor, "map")):
             raise TypeError(f"executor is {short(executor)}: give an Executor, such as a pool.")
+
+    def _needs_workers(self) -> bool:
+        """Return whether the package has to check pairs: in processes or in batches."""
+        is_batched = getattr(self.checker, "batched", None) is True
+        return is_batched or self.num_proc is not None or self.timeout is not None
 
     @property
     def matches_exactly(self) -> bool:
@@ -185,7 +192,7 @@ class DistinctPairs:
         return cls(pairs, first, index, samples)
 
     def call(self, pair: int) -> tuple[str, Place]:
-        """Return the text and the place that a message about the check of a pair starts with."""
+        """Return the start of a message about the pair with this index: a text and its place."""
         place = sample_place("predictions", self.samples.sizes, self.first[pair])
         return f"check_correct_fn({short(self.pairs[pair][0])}, ..) on ", place
 
@@ -228,6 +235,7 @@ def _check_pairs_alone(checking: Checking, pairs: DistinctPairs, cache: dict[str
 
     With the package, a function of checkers/workers.py takes the place of this one.
     """
+    assert callable(checking.checker)
     run: Callable[..., Any] = map if checking.executor is None else checking.executor.map
     check = partial(check_pair, checking.checker, checking.labels or {})
     outcomes = []

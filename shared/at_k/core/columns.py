@@ -185,12 +185,17 @@ def distinct_entries(values: pa.ChunkedArray) -> tuple[pa.Array, np.ndarray]:
 
 
 def with_batch(batches: list[Samples], batch: Samples) -> list[Samples]:
-    """Return a list of the batches and one more, with the last ones merged if they are small."""
+    """Return a list of the batches and one more, with the last ones merged if there are many."""
     check_alike(batch, batches)
-    result = [*batches, _in_own_memory(batch)]
-    while len(result) > 1 and len(result[-2]) <= 2 * len(result[-1]):  # so that few remain
-        result[-2:] = [unite(result[-2:])]
-    return result
+    batches = [*batches, _in_own_memory(batch)]
+    if len(batches) <= 64:  # Merging so few would take longer than reading them.
+        return batches
+    # A batch is merged with those after it, unless it has more than twice their questions.
+    start, size = len(batches) - 1, len(batches[-1])
+    while start > 0 and len(batches[start - 1]) <= 2 * size:
+        start -= 1
+        size += len(batches[start])
+    return [*batches[:start], unite(batches[start:])]
 
 
 def _in_own_memory(batch: Samples) -> Samples:

@@ -83,11 +83,15 @@ class Rewards:
         return (self.levels * -np.diff(p, axis=1, prepend=1.0)).sum(axis=1)
 
     def posterior(self) -> tuple[np.ndarray, np.ndarray]:
-        """Return the posterior mean and variance of the mean reward of each row, (U,) each."""
-        a = self.posterior_counts()
-        t = a[:, -1:]
-        cov_factor = (t - a) / (t * (t + 1.0))
-        return self._mean(a), self.posterior_variance_of_expected_max(a / t, cov_factor)
+        """Return the posterior mean and variance of the mean reward of each row, (U,) each.
+
+        The mean reward is the expected maximum of one new sample.
+        """
+        at_most = self.posterior_counts()
+        total = at_most[:, -1:]
+        cov_factor = (total - at_most) / (total * (total + 1.0))
+        variance = self.posterior_variance_of_expected_max(at_most / total, cov_factor)
+        return self._mean(at_most), variance
 
     def posterior_variance_of_expected_max(
         self, mean_cdf: np.ndarray, cov_factor: np.ndarray
@@ -117,7 +121,11 @@ class Rewards:
         return self.max_of(1), (t / self.sizes) ** 2 * variance
 
     def posterior_counts(self) -> np.ndarray:
-        """Return a_l of the module docstring, (U, L); raise a ValueError for real rewards."""
+        """Return how many outcomes have at most each reward, (U, L): a_l of the module docstring.
+
+        They are the samples, the prior outcomes, and one of each category. A ValueError is raised
+        for real rewards, which have no categories.
+        """
         if self.categories is None:
             raise ValueError(
                 "The posterior needs categories, and these outcomes are real rewards: pass "

@@ -247,7 +247,10 @@ def read_samples(values, name: str = "predictions") -> Samples:
 
 
 def has_columns(values: Any) -> bool:
-    """Return whether the values are a data frame or a dict, or a list that starts with a dict."""
+    """Return whether the values are a data frame or a dict, or a list that starts with a dict.
+
+    The package reads these: frames of samples, counts, and runs.
+    """
     first = values[0] if isinstance(values, list) and values else values
     return is_frame(values) or isinstance(first, Mapping)
 
@@ -291,9 +294,8 @@ def samples_from_lists(lists: list[Any], name: str) -> Samples:
             types, texts = {*map(type, entries)}, column_of_texts([entries])
     if texts is not None:
         return Samples(texts, sizes, name, to_numpy(texts.is_valid()) if texts.null_count else None)
-    scored = None
-    if type(None) in types:
-        scored = np.array([entry is not None for entry in entries], dtype=bool)
+    has_none = type(None) in types
+    scored = np.array([entry is not None for entry in entries], dtype=bool) if has_none else None
     return Samples(_as_numbers(entries, types), sizes, name, scored)
 
 
@@ -346,13 +348,20 @@ def _as_numbers(entries: list[Any], types: set[type]) -> np.ndarray | list[Any]:
     if type(None) in types:  # False is 0 among numbers.
         filled = [False if entry is None else entry for entry in entries]
     numbers = np.asarray(filled)
-    exact = "f" if float in kinds else "iu" if int in kinds else "b"
-    if numbers.dtype.kind not in exact:
+    expected = "f" if float in kinds else "iu" if int in kinds else "b"
+    if numbers.dtype.kind not in expected:
         return entries
-    if kinds == {int, float} and (np.abs(numbers) >= 2**53).any():
-        is_large = any(type(entry) is int and abs(entry) > 2**53 for entry in entries)
-        return entries if is_large else numbers
-    return numbers
+    return entries if kinds == {int, float} and _loses_digits(entries, numbers) else numbers
+
+
+def _loses_digits(entries: list[Any], numbers: np.ndarray) -> bool:
+    """Return whether an integer among the entries exceeds 2^53, so that a float may change it.
+
+    `numbers` are the entries as floats.
+    """
+    if (np.abs(numbers) < 2**53).all():  # the usual case, and fast
+        return False
+    return any(type(entry) is int and abs(entry) > 2**53 for entry in entries)
 
 
 # --- Outcomes -----------------------------------------------------------------------------
@@ -409,22 +418,26 @@ def _numbers_of_labels(samples: Samples, labels: Labels) -> np.ndarray:
     """
     values = samples.values
     numbers = [*values] if isinstance(values, list) else values.to_pylist()
-    for i, entry in enumerate(numbers):
+    for index, entry in enumerate(numbers):
         number = 0 if entry is None else entry
         if isinstance(entry, str):
             number = labels.get(entry, labels.get(entry.lower()))
         is_integer = isinstance(number, int) and -(2**63) <= number < 2**63
-        numbers[i] = number
-        if is_integer or isinstance(number, float):
-            continue
-        problem = ": an outcome is a number or a bool."
-        if labels:
-            problem = f", which is none of {', '.join(labels)}, and no number."
-        elif isinstance(entry, str) and samples.name == "predictions":
-            problem = (
-                ", but there are no references to check the predictions against: give references, "
-                "or bools or numbers as predictions."
-            )
-        place = sample_place(samples.name, samples.sizes, i)
-        raise InputError(place, f" is {short(entry)}{problem}")
+        if not is_integer and not isinstance(number, float):
+            raise _error_of_outcome(samples, index, entry, labels)
+        numbers[index] = number
     return np.asarray(numbers)
+
+
+def _error_of_outcome(samples: Samples, index: int, entry: Any, labels: Labels) -> InputError:
+    """Return the error for an entry that is neither a number nor a label, with its place."""
+    problem = ": an outcome is a number or a bool."
+    if labels:
+        problem = f", which is none of {', '.join(labels)}, and no number."
+    elif isinstance(entry, str) and samples.name == "predictions":
+        problem = (
+            ", but there are no references to check the predictions against: give references, or "
+            "bools or numbers as predictions."
+        )
+    place = sample_place(samples.name, samples.sizes, index)
+    return InputError(place, f" is {short(entry)}{problem}")

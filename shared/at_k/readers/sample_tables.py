@@ -44,6 +44,8 @@ def read_table(values: Any, name: str) -> Any:
     question. `name` is what the caller calls the values. A ValueError is raised if a count is
     invalid, or if columns are not samples; a TypeError for such columns of a structured array.
     """
+    if isinstance(values, Mapping) and "predictions" in values and name == "predictions":
+        raise ValueError("predictions is a run: give all of it, as in compute(**run).")
     values = plain_container(outcomes_in_run(values, name))
     if _are_counts(values):
         return _counted_samples(_columns_of_counts(values, name), name)
