@@ -189,7 +189,7 @@ def _check_missing(
     except BrokenExecutor as error:
         raise InputError(
             "A worker died. The first missing result is that of ",
-            *pairs.call(next(pair for pair in missing if pair not in results)),
+            *pairs.call(next((pair for pair in missing if pair not in results), missing[-1])),
             ": check_correct_fn may have ended its process, or used more memory than there is. If "
             "no worker could start, protect the start of the program with "
             '`if __name__ == "__main__":`, as workers import the main module.',

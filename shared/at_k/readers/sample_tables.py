@@ -175,16 +175,18 @@ def _columns_of_counts(values: Any, name: str) -> dict[str, Any]:
                 wanted = f"give {' and '.join(values[0])} for each question, as for the first"
                 raise InputError(Place(name, question), f" is {short(row)}: {wanted}.")
         return {key: [row[key] for row in values] for key in values[0]}
-    columns: dict[str, Any] = {}
-    for key in _column_names(values) if is_frame(values) else values:
-        column = as_arrow(values[key])  # A frame has the counts of a category in each column.
-        is_table = is_frame(column)
-        entries = _rows_of_frame(column) if is_table else entries_of(f"{name}[{key!r}]", column)
-        columns[key] = entries
+    keys = _column_names(values) if is_frame(values) else values
+    columns = {key: _entries_of_column(f"{name}[{key!r}]", values[key]) for key in keys}
     if len({*map(len, columns.values())}) > 1:
         lengths = " and ".join(f"{len(column)} {key}" for key, column in columns.items())
         raise ValueError(f"{name} has {lengths}: give one of each for every question.")
     return columns
+
+
+def _entries_of_column(name: str, column: Any) -> Any:
+    """Return the M entries of a column, or the rows of a table with a column for each category."""
+    column = as_arrow(column)
+    return _rows_of_frame(column) if is_frame(column) else entries_of(name, column)
 
 
 def _whole_numbers(
