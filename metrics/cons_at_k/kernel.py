@@ -228,10 +228,7 @@ _METRIC_OF_SCORE = {
 
 
 def check_name(name: str, choice: Any, names: Collection[str]) -> Any:
-    """Return `choice`; raise a ValueError if it is not one of the `names`.
-
-    The message has a similar name; or that of the metric that has the score, for `include`.
-    """
+    """Return `choice`; raise a ValueError with a similar name if it is not one of the `names`."""
     hint = ""
     if isinstance(choice, str):
         if choice in names:
@@ -284,10 +281,7 @@ def category_numbers(categories) -> dict[str, float] | None:
 
 
 def require_same_index(values: Mapping[str, Any]) -> None:
-    """Raise a ValueError if the rows of two frames or columns of pandas have other labels.
-
-    `values` has arguments by their names, of which only those of pandas matter.
-    """
+    """Raise a ValueError if two pandas objects among the arguments have different row labels."""
     indexes = [(name, value.index) for name, value in values.items() if hasattr(value, "iloc")]
     for name, other in indexes:
         first, index = indexes[0]
@@ -323,10 +317,7 @@ def label_index(labels, questions: int, name: str) -> tuple[list[str], np.ndarra
 
 
 def check_number(name: str, value, wanted: str, least: float, most: float) -> float:
-    """Return `value` as a float; raise a ValueError unless it is from `least` to `most`.
-
-    The message ends with `wanted`, which says what is valid.
-    """
+    """Return `value` as a float; raise a ValueError that ends with `wanted` if out of range."""
     number = math.nan  # which is in no range
     if not isinstance(value, (float, int)) and is_scalar(value):
         value = plain_number(name, value)
@@ -354,10 +345,7 @@ def check_flag(name: str, value) -> bool:
 def check_count(
     name: str, value, wanted="give a positive integer", least: int = 1, most: float = math.inf
 ) -> int:
-    """Return `value` as an int; raise a ValueError unless it is from `least` to `most`.
-
-    The message ends with `wanted`, which says what is valid.
-    """
+    """Return a whole number as an int; raise a ValueError that ends with `wanted` for others."""
     if not isinstance(value, int) and is_scalar(value):
         value = plain_number(name, value)
     # Testing for int first is faster: Integral is an abstract base class.
@@ -456,7 +444,7 @@ most of whose methods raise an error that names the missing package.
 """
 
 
-KERNEL = "f5e2c273a319"
+KERNEL = "6aff7e6290b4"
 """A hash of the core, which `shared/vendor.py` writes into kernels; "" in the package itself."""
 
 INSTALL = 'pip install "evaluate-at-k @ git+https://github.com/evaluate-at-k/evaluate-at-k"'
@@ -1335,10 +1323,7 @@ def read_samples(values, name: str = "predictions") -> Samples:
 
 
 def has_columns(values: Any) -> bool:
-    """Return whether the values are a data frame or a dict, or a list that starts with a dict.
-
-    The package reads these: frames of samples, counts, and runs.
-    """
+    """Return whether the values are a data frame, a dict, or dicts, which the package reads."""
     first = values[0] if isinstance(values, list) and values else values
     return is_frame(values) or isinstance(first, Mapping)
 
@@ -1443,10 +1428,7 @@ def _as_numbers(entries: list[Any], types: set[type]) -> np.ndarray | list[Any]:
 
 
 def _loses_digits(entries: list[Any], numbers: np.ndarray) -> bool:
-    """Return whether an integer among the entries exceeds 2^53, so that a float may change it.
-
-    `numbers` are the entries as floats.
-    """
+    """Return whether `numbers`, the entries as floats, may change an integer: one above 2^53."""
     if (np.abs(numbers) < 2**53).all():  # the usual case, and fast
         return False
     return any(type(entry) is int and abs(entry) > 2**53 for entry in entries)
@@ -3840,10 +3822,7 @@ class Rewards:
         return (self.levels * -np.diff(p, axis=1, prepend=1.0)).sum(axis=1)
 
     def posterior(self) -> tuple[np.ndarray, np.ndarray]:
-        """Return the posterior mean and variance of the mean reward of each row, (U,) each.
-
-        The mean reward is the expected maximum of one new sample.
-        """
+        """Return the posterior mean and variance of the mean reward of each row, (U,) each."""
         at_most = self.posterior_counts()
         total = at_most[:, -1:]
         cov_factor = (total - at_most) / (total * (total + 1.0))
@@ -3878,10 +3857,10 @@ class Rewards:
         return self.max_of(1), (t / self.sizes) ** 2 * variance
 
     def posterior_counts(self) -> np.ndarray:
-        """Return how many outcomes have at most each reward, (U, L): a_l of the module docstring.
+        """Return the counts of samples, prior outcomes and one of each category together, (U, L).
 
-        They are the samples, the prior outcomes, and one of each category. A ValueError is raised
-        for real rewards, which have no categories.
+        They count outcomes with at most each reward. Real rewards, without categories, raise a
+        ValueError.
         """
         if self.categories is None:
             raise ValueError(

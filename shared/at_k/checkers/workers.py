@@ -60,10 +60,7 @@ _BATCHES = 1 << 12  # enough to keep many workers busy
 
 
 def check_worker_options(checking: Checking) -> None:
-    """Take the options that the checker carries; raise an error if an option is invalid.
-
-    A ValueError is also raised if two options exclude each other.
-    """
+    """Take the options that the checker carries; raise an error if one is invalid, or two clash."""
     for name, value in getattr(checking.checker, "run_options", {}).items():
         if getattr(checking, name) is not None:
             raise ValueError(
@@ -158,11 +155,7 @@ def results_of_pairs(
 
 
 def _finished_checks(checking: Checking, cache: dict[str, Any]) -> dict[str, PairResult]:
-    """Return the results that `cache` holds, by the `repr` of their pair.
-
-    They are those of an equal checker, such as the same function, with the same labels: others are
-    removed.
-    """
+    """Return the results in `cache` by the `repr` of their pair, none for another checker."""
     checker = (checking.checker, checking.labels)
     if cache.get("checker") != checker:
         cache.update(checker=checker, results={})
@@ -195,8 +188,7 @@ def _check_missing(
             '`if __name__ == "__main__":`, as workers import the main module.',
         ) from error
     if len(results) < len(pairs.pairs):
-        text = f"The executor gave {len(results)} results for {len(pairs.pairs)} pairs."
-        raise ValueError(text)
+        raise ValueError(f"The executor gave {len(results)} results for {len(pairs.pairs)} pairs.")
 
 
 def _check_by_function(

@@ -173,10 +173,7 @@ _METRIC_OF_SCORE = {
 
 
 def check_name(name: str, choice: Any, names: Collection[str]) -> Any:
-    """Return `choice`; raise a ValueError if it is not one of the `names`.
-
-    The message has a similar name; or that of the metric that has the score, for `include`.
-    """
+    """Return `choice`; raise a ValueError with a similar name if it is not one of the `names`."""
     hint = ""
     if isinstance(choice, str):
         if choice in names:
@@ -229,10 +226,7 @@ def category_numbers(categories) -> dict[str, float] | None:
 
 
 def require_same_index(values: Mapping[str, Any]) -> None:
-    """Raise a ValueError if the rows of two frames or columns of pandas have other labels.
-
-    `values` has arguments by their names, of which only those of pandas matter.
-    """
+    """Raise a ValueError if two pandas objects among the arguments have different row labels."""
     indexes = [(name, value.index) for name, value in values.items() if hasattr(value, "iloc")]
     for name, other in indexes:
         first, index = indexes[0]
@@ -268,10 +262,7 @@ def label_index(labels, questions: int, name: str) -> tuple[list[str], np.ndarra
 
 
 def check_number(name: str, value, wanted: str, least: float, most: float) -> float:
-    """Return `value` as a float; raise a ValueError unless it is from `least` to `most`.
-
-    The message ends with `wanted`, which says what is valid.
-    """
+    """Return `value` as a float; raise a ValueError that ends with `wanted` if out of range."""
     number = math.nan  # which is in no range
     if not isinstance(value, (float, int)) and is_scalar(value):
         value = plain_number(name, value)
@@ -299,10 +290,7 @@ def check_flag(name: str, value) -> bool:
 def check_count(
     name: str, value, wanted="give a positive integer", least: int = 1, most: float = math.inf
 ) -> int:
-    """Return `value` as an int; raise a ValueError unless it is from `least` to `most`.
-
-    The message ends with `wanted`, which says what is valid.
-    """
+    """Return a whole number as an int; raise a ValueError that ends with `wanted` for others."""
     if not isinstance(value, int) and is_scalar(value):
         value = plain_number(name, value)
     # Testing for int first is faster: Integral is an abstract base class.

@@ -83,10 +83,7 @@ class Rewards:
         return (self.levels * -np.diff(p, axis=1, prepend=1.0)).sum(axis=1)
 
     def posterior(self) -> tuple[np.ndarray, np.ndarray]:
-        """Return the posterior mean and variance of the mean reward of each row, (U,) each.
-
-        The mean reward is the expected maximum of one new sample.
-        """
+        """Return the posterior mean and variance of the mean reward of each row, (U,) each."""
         at_most = self.posterior_counts()
         total = at_most[:, -1:]
         cov_factor = (total - at_most) / (total * (total + 1.0))
@@ -121,10 +118,10 @@ class Rewards:
         return self.max_of(1), (t / self.sizes) ** 2 * variance
 
     def posterior_counts(self) -> np.ndarray:
-        """Return how many outcomes have at most each reward, (U, L): a_l of the module docstring.
+        """Return the counts of samples, prior outcomes and one of each category together, (U, L).
 
-        They are the samples, the prior outcomes, and one of each category. A ValueError is raised
-        for real rewards, which have no categories.
+        They count outcomes with at most each reward. Real rewards, without categories, raise a
+        ValueError.
         """
         if self.categories is None:
             raise ValueError(

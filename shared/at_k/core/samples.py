@@ -247,10 +247,7 @@ def read_samples(values, name: str = "predictions") -> Samples:
 
 
 def has_columns(values: Any) -> bool:
-    """Return whether the values are a data frame or a dict, or a list that starts with a dict.
-
-    The package reads these: frames of samples, counts, and runs.
-    """
+    """Return whether the values are a data frame, a dict, or dicts, which the package reads."""
     first = values[0] if isinstance(values, list) and values else values
     return is_frame(values) or isinstance(first, Mapping)
 
@@ -355,10 +352,7 @@ def _as_numbers(entries: list[Any], types: set[type]) -> np.ndarray | list[Any]:
 
 
 def _loses_digits(entries: list[Any], numbers: np.ndarray) -> bool:
-    """Return whether an integer among the entries exceeds 2^53, so that a float may change it.
-
-    `numbers` are the entries as floats.
-    """
+    """Return whether `numbers`, the entries as floats, may change an integer: one above 2^53."""
     if (np.abs(numbers) < 2**53).all():  # the usual case, and fast
         return False
     return any(type(entry) is int and abs(entry) > 2**53 for entry in entries)

@@ -40,9 +40,8 @@ _NOT_SAMPLES = {
 def read_table(values: Any, name: str) -> Any:
     """Return the samples of a data frame, counts or a run; or other `values` unchanged.
 
-    They are `Samples` for counts, and otherwise an array, lists or a column, with a row for each
-    question. `name` is what the caller calls the values. A ValueError is raised if a count is
-    invalid, or if columns are not samples; a TypeError for such columns of a structured array.
+    They are `Samples` for counts, and otherwise rows of samples. `name` is what the caller calls
+    the values. A ValueError or TypeError is raised if a count is invalid, or a column no sample.
     """
     if isinstance(values, Mapping) and "predictions" in values and name == "predictions":
         raise ValueError("predictions is a run: give all of it, as in compute(**run).")
