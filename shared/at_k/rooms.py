@@ -62,7 +62,7 @@ class PackageRooms(Rooms):
             case "picked":
                 from .scores.picked import picked_scores as function
             case "read_table":
-                from .readers.sample_tables import read_table as function
+                from .functions.sample_tables import read_table as function
             case "tails":
                 from .scores.tails import tail_scores as function
             case "weighted_votes":
