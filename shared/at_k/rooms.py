@@ -33,24 +33,6 @@ class PackageRooms(Rooms):
         folder = Path(metric.data_dir, f"{metric.experiment_id}-{metric.num_process}")
         return Exchange(folder, metric.num_process, metric.process_id, metric.timeout)
 
-    def check_pairs(self, checking: Any, pairs: list[Any]) -> Any:
-        """Return an iterator over the results of checks, in worker processes if requested."""
-        from .checkers.workers import check_pairs
-
-        return check_pairs(checking, pairs)
-
-    def checker(self, *arguments: Any) -> Any:
-        """Return the package's checker with a name, such as "numeric"."""
-        from .checkers.named import package_checker
-
-        return package_checker(*arguments)
-
-    def check_workers(self, *arguments: Any) -> Any:
-        """Raise a ValueError if options of an async checker contradict each other."""
-        from .checkers.workers import check_workers
-
-        return check_workers(*arguments)
-
     def __getattr__(self, method: str) -> Callable[..., Any]:
         """Return the function or class for another method: it computes scores or limits."""
         function: Any
@@ -59,6 +41,12 @@ class PackageRooms(Rooms):
                 from .intervals.anytime import AnytimeIntervals as function  # noqa: N813
             case "band":
                 from .intervals.band import band as function
+            case "check_pairs":
+                from .checkers.workers import check_pairs as function
+            case "check_workers":
+                from .checkers.workers import check_worker_options as function
+            case "checker":
+                from .checkers.named import package_checker as function
             case "consensus_limits":
                 from .intervals.consensus import consensus_limits as function
             case "errors":
@@ -73,6 +61,8 @@ class PackageRooms(Rooms):
                 from .intervals.binary_family import pass_intervals as function
             case "picked":
                 from .scores.picked import picked_scores as function
+            case "read_table":
+                from .functions.sample_tables import read_table as function
             case "tails":
                 from .scores.tails import tail_scores as function
             case "weighted_votes":

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from at_k.cli.formats import Scope
 from at_k.cli.run_input import CheckedOnce
-from at_k.core.checking import CheckCache, Checking
+from at_k.core.checking import Checking
 from at_k.core.checks import category_numbers
 from at_k.core.computation import Computation
 from at_k.core.computations import COMPUTATIONS
@@ -120,7 +120,7 @@ def _samples_for_metric(
     for file in files:
         with naming_run(file.label):
             batch = computation.read(file.samples["predictions"], file.samples.get("references"))
-        sampled[file.label] = CheckedOnce(batch, computation.validate, CheckCache())
+        sampled[file.label] = CheckedOnce(batch, computation.validate)
     return sampled
 
 

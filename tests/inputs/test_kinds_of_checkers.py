@@ -312,8 +312,7 @@ def fails(prediction, reference):
     return prediction == reference
 
 
-def spawn_pool():
-    return ProcessPoolExecutor(2, mp_context=multiprocessing.get_context("spawn"))
+spawn_pool = partial(ProcessPoolExecutor, 2, multiprocessing.get_context("spawn"))
 
 
 @contextmanager
@@ -323,15 +322,10 @@ def dask_pool():
         yield client.get_executor()
 
 
-@pytest.mark.parametrize(
-    "pool",
-    [
-        partial(ThreadPoolExecutor, 2),
-        partial(ProcessPoolExecutor, 2),
-        partial(ThreadPool, 2),
-        dask_pool,
-    ],
-)
+POOLS = [partial(pool, 2) for pool in (ThreadPoolExecutor, ProcessPoolExecutor, ThreadPool)]
+
+
+@pytest.mark.parametrize("pool", [*POOLS, dask_pool])
 def test_an_executor_gives_the_same_outcomes(pool):
     with pool() as executor:
         for way in ({"executor": executor}, {"num_proc": 2}, {"num_proc": 8}):
@@ -346,9 +340,8 @@ def test_num_proc_checks_in_other_processes():
 
 
 def test_an_exception_in_a_worker_is_the_cause_and_its_sample_is_named():
-    with pytest.raises(
-        ValueError, match=r"predictions\[\d\]\[\d\] raised .*cannot travel"
-    ) as caught:
+    message = r"predictions\[\d\]\[\d\] raised .*cannot travel"
+    with pytest.raises(ValueError, match=message) as caught:
         check(SAMPLES, REFERENCES, fails, num_proc=2)
     assert "cannot travel" in str(caught.value.__cause__)
 
@@ -401,16 +394,12 @@ def odd(prediction, reference):
     return prediction != "" and even(prediction[1:], reference)
 
 
-def same_text(prediction, reference):
-    return prediction == reference
-
-
 @pytest.mark.parametrize("pool", [lambda: ProcessPoolExecutor(2), spawn_pool])
 def test_checkers_that_call_functions_of_any_name_run_in_workers(pool):
-    tqdm = place = same_text  # names that the modules of this package have too
+    tqdm = place = same  # names that the modules of this package have too
     with pool() as executor:
         assert check([["aa", "a"]], [""], even, executor=executor) == [[1, 0]]
-        for checker in (lambda p, r: place(p, r), lambda p, r: tqdm(p, r), same_text):
+        for checker in (lambda p, r: place(p, r), lambda p, r: tqdm(p, r), same):
             assert check(SAMPLES, REFERENCES, checker, executor=executor) == OUTCOMES
 
 

@@ -10,7 +10,7 @@ import at_k
 import numpy as np
 import pytest
 from at_k.checkers import named as named_checkers
-from at_k.core.checking import CheckCache, Checking
+from at_k.core.checking import Checking
 from at_k.core.columns import stored
 from at_k.core.computations import CONS_AT_K
 from at_k.core.samples import read_samples
@@ -156,7 +156,7 @@ def test_checks_that_are_kept_after_a_failure_keep_their_answers():
 
     rows = stored(read_samples(VOTES["predictions"][:1]), ["31"])
     whole = Checking("math_verify").check(rows)
-    cache = CheckCache()
+    cache: dict[str, Any] = {}
     failing: Any = Failing()
     with pytest.raises(RuntimeError, match="lost") as caught:
         Checking("math_verify", executor=failing).check(rows, cache)

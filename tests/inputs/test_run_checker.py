@@ -73,10 +73,8 @@ def test_a_result_may_be_a_label(options):
     def grade(prediction, reference):
         return "right" if prediction == reference else "close" if prediction == "c" else None
 
-    assert check([["a", "c"], ["b"]], ["a", "a"], grade, labels=GRADES, **options) == [
-        [2, 1],
-        [None],
-    ]
+    outcomes = check([["a", "c"], ["b"]], ["a", "a"], grade, labels=GRADES, **options)
+    assert outcomes == [[2, 1], [None]]
 
 
 def test_an_unknown_label_is_refused_and_the_known_ones_are_listed():

@@ -22,9 +22,6 @@ import numpy as np
 import pyarrow as pa
 
 from ..core.checking import (
-    NOT_FINISHED,
-    BatchResult,
-    CheckCache,
     Checked,
     Checking,
     DistinctPairs,
@@ -44,7 +41,14 @@ from .choices import read_choice, read_options
 from .numbers import decimal_form, equal_forms, read_reference, read_response
 from .python_tests import python_tests
 from .responses import answer_part, boxed
-from .workers import portable_check, run_check
+from .workers import (
+    NOT_FINISHED,
+    BatchResult,
+    check_worker_options,
+    portable_check,
+    results_of_pairs,
+    run_check,
+)
 
 
 @dataclass(frozen=True)
@@ -77,7 +81,7 @@ class Matching(NamedChecker):
     def validate(self, checking: Checking) -> None:
         """Do nothing: any options of a `Checking` are accepted, and change nothing here."""
 
-    def check_samples(self, rows: Samples, checking: Checking, cache: CheckCache) -> Checked:
+    def check_samples(self, rows: Samples, checking: Checking, cache: dict[str, Any]) -> Checked:
         """Return the outcome and the answer of each sample. `Checking.check` calls this."""
         if sample_kind(rows) is None:
             correct, answers = np.zeros(len(rows.values), dtype=bool), rows.values
@@ -96,7 +100,7 @@ class MathVerify(NamedChecker):
             text = "executor runs threads, in which math_verify has no time limit"
             raise ValueError(f"{text}: give num_proc or an executor of processes.")
 
-    def check_samples(self, rows: Samples, checking: Checking, cache: CheckCache) -> Checked:
+    def check_samples(self, rows: Samples, checking: Checking, cache: dict[str, Any]) -> Checked:
         """Return the outcome and the answer of each sample. `Checking.check` calls this.
 
         Samples that run into the limit of math-verify are incorrect, and a warning counts them;
@@ -110,7 +114,7 @@ class MathVerify(NamedChecker):
             expected += ", and before version 0.9 it finds none outside of the main thread"
         acceptable_answers(rows.references, _parse_reference, expected)
         pairs = DistinctPairs.from_samples(rows)
-        results = checking.results(pairs, cache, self._check_pairs)
+        results = results_of_pairs(checking, pairs, cache, self._check_pairs)
         unfinished = (TIMED_OUT if checking.timeout is None else None, None)
         read = [unfinished if result is NOT_FINISHED else result[0] for result in results]
         if late := sum(grade == TIMED_OUT for grade, _ in read):
@@ -204,12 +208,15 @@ def _texts(stop: str | Sequence[str]) -> tuple[str, ...]:
     return texts
 
 
-def package_checker(checker: Any) -> Any:
-    """Return the checker with a name of this package, such as "numeric", or an object unchanged."""
-    if not isinstance(checker, str):
-        return checker
-    makers: Any = (numeric, choice, math_verify, python_tests)
-    return {maker.__name__: maker for maker in makers}[checker]()
+def package_checker(checking: Checking) -> Any:
+    """Return the checker object of a `Checking`, or that with its name, with valid options."""
+    check_worker_options(checking)
+    checker: Any = checking.checker
+    if isinstance(checker, str):
+        makers: Any = (numeric, choice, math_verify, python_tests)
+        checker = {maker.__name__: maker for maker in makers}[checker]()
+    checker.validate(checking)
+    return checker
 
 
 # --- Comparisons in Arrow, without a Python object for each text --------------------------

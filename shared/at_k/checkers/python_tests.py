@@ -13,14 +13,14 @@ from contextlib import closing
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from ..core.checking import BatchResult, CheckCache, Checked, Checking, DistinctPairs, PairToCheck
+from ..core.checking import Checked, Checking, DistinctPairs, PairToCheck
 from ..core.checks import InputError, check_count, check_positive, short
 from ..core.columns import TEXTS, to_python
 from ..core.samples import Samples, sample_place
 from .references import CONTEST_HEADER, FORMS, Tests, names_of_contests, read_tests
 from .responses import code_in, is_code
 from .sandbox import Limits, Pool, Record, SandboxError, available_cores
-from .workers import with_progress
+from .workers import BatchResult, results_of_pairs, with_progress
 
 _NO_CODE = ("SyntaxError: ", "IndentationError: ", "TabError: ")  # of a program
 _CONSENT = "HF_ALLOW_CODE_EVAL"
@@ -87,7 +87,7 @@ class PythonTests:
                 "num_proc, and check_correct_fn=at_k.checkers.python_tests(timeout=..)."
             )
 
-    def check_samples(self, rows: Samples, checking: Checking, cache: CheckCache) -> Checked:
+    def check_samples(self, rows: Samples, checking: Checking, cache: dict[str, Any]) -> Checked:
         """Return the outcome of each sample. `Checking.check` calls this."""
         self._read_references(to_python(rows.references))
         if rows.values.type != TEXTS:
@@ -95,7 +95,7 @@ class PythonTests:
             what = f" is {short(to_python(rows.values)[first])}: python_tests checks Python "
             raise InputError(sample_place(rows.name, rows.sizes, first), what, "code.")
         pairs = DistinctPairs.from_samples(rows)
-        results = checking.results(pairs, cache, self._outcomes)
+        results = results_of_pairs(checking, pairs, cache, self._outcomes)
         return Checked(pairs.outcomes([outcome for outcome, _ in results]), rows.values)
 
     def _read_references(self, references: Iterable[Any]) -> list[Tests]:

@@ -1,22 +1,25 @@
-"""Check pairs in this process, in an executor, or in processes that can be ended.
+"""Check distinct pairs in this process, in an executor, or in processes that can be ended.
 
-Workers may lack the code of the metric and of the checker. So what they run is pickled by `dill`,
-with its code (see `_with_code`), and imports what it uses: it starts faster without our libraries.
+If a check fails, the finished ones are kept for another call. Workers may lack the code of the
+metric and of the checker. So what they run is pickled by `dill`, with its code (see `_with_code`),
+and imports what it uses: it starts faster without our libraries.
 """
 
 from __future__ import annotations
 
 import asyncio
 import builtins
+import inspect
 import math
 import os
+import platform
 import signal
 import threading
 import time
 import warnings
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from concurrent.futures import BrokenExecutor, Executor, ThreadPoolExecutor
-from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
+from contextlib import AbstractContextManager, closing, contextmanager, nullcontext, suppress
 from contextvars import copy_context
 from functools import cached_property, partial
 from multiprocessing import Pipe, Process
@@ -27,27 +30,61 @@ from typing import Any
 import dill
 
 from ..core.checking import (
-    NOT_FINISHED,
-    PARTS_OF_BATCH,
-    BatchResult,
     Checking,
-    PairBatch,
+    DistinctPairs,
+    PairResult,
     PairToCheck,
     call_checker,
-    host,
+    check_pair,
     text_or_type,
     validated_result,
 )
+from ..core.checks import InputError, check_count, check_positive
 
+PairBatch = tuple[int, list[PairToCheck]]  # the index of the first pair of a batch, and its pairs
+BatchResult = tuple[int, list[PairResult]]  # the index of the first pair, and all results
 CheckBatch = Callable[[PairBatch], BatchResult]  # applies a checker to a batch of pairs
+
+CheckPairs = Callable[[Checking, list[PairToCheck]], Generator[BatchResult, None, None]]
+"""A function that checks pairs with the options of a `Checking`, and yields finished batches."""
+
+NOT_FINISHED: PairResult = (None, None)
+"""The result of a pair that took too long, which is not scored. Compare it with `is`."""
+
 CONCURRENT_CALLS = 32  # of an async checker, unless an executor is given
 _LONGEST_WAIT = 1e6  # seconds for one wait; systems refuse more
 _BATCHES = 1 << 12  # enough to keep many workers busy
 
 
-def check_workers(checking: Checking) -> None:
+# --- Options ------------------------------------------------------------------------------
+
+
+def check_worker_options(checking: Checking) -> None:
+    """Take the options that the checker carries; raise an error if one is invalid, or two clash."""
+    for name, value in getattr(checking.checker, "run_options", {}).items():
+        if getattr(checking, name) is not None:
+            raise ValueError(
+                f"{name} is given to compute and to the checker: give it to the checker only."
+            )
+        setattr(checking, name, value)
+    executor = checking.executor
+    if checking.num_proc is not None:
+        check_count("num_proc", checking.num_proc, "give a number of processes")
+    if checking.timeout is not None:
+        check_positive("timeout", checking.timeout, "give a number of seconds", math.inf)
+    if executor is not None and checking.num_proc is not None:
+        raise ValueError("num_proc and executor exclude each other: give one of them.")
+    if executor is not None and checking.timeout is not None:
+        raise ValueError(
+            "timeout cannot end the calls of an executor: give num_proc instead of the executor, "
+            "or limit the time in check_correct_fn."
+        )
+    _check_async_options(checking)
+
+
+def _check_async_options(checking: Checking) -> None:
     """Raise a ValueError if an async checker has a timeout, or is to run in other processes."""
-    if not checking.is_async:
+    if not _is_async(checking.checker):
         return
     if checking.timeout is not None:
         raise ValueError("timeout cannot end an async check_correct_fn: limit the time in it.")
@@ -60,17 +97,113 @@ def check_workers(checking: Checking) -> None:
         )
 
 
-def check_pairs(checking: Checking, pairs: list[PairToCheck]) -> Generator[BatchResult, None, None]:
+def _is_async(checker: Any) -> bool:
+    """Return whether a checker is an async function, or has an async `__call__` method."""
+    call = getattr(checker, "__call__", None)  # noqa: B004
+    return inspect.iscoroutinefunction(checker) or inspect.iscoroutinefunction(call)
+
+
+def _batch_size(checker: Any) -> int | None:
+    """Return how many pairs a batched checker takes at once, or None if it is not batched."""
+    if getattr(checker, "batched", None) is not True:
+        return None
+    size = getattr(checker, "batch_size", 64)
+    return check_count("batch_size of check_correct_fn", size, "give a number of pairs")
+
+
+# --- Distinct pairs, of which some may have been checked before ---------------------------
+
+
+def check_pairs(checking: Checking, pairs: DistinctPairs, cache: dict[str, Any]) -> list[Any]:
+    """Return the outcomes of pairs, (P,), by the function `checking.checker`."""
+    check_worker_options(checking)
+    return [outcome for outcome, _ in results_of_pairs(checking, pairs, cache, _check_by_function)]
+
+
+def results_of_pairs(
+    checking: Checking, pairs: DistinctPairs, cache: dict[str, Any], check_pairs: CheckPairs
+) -> list[PairResult]:
+    """Return the (P,) results of distinct pairs, with a warning of those that took too long.
+
+    `check_pairs` checks the pairs that have no result in `cache`, which gets all finished results
+    if a check fails. A ValueError is raised for a pair with a problem, a dead worker, or too few
+    results.
+    """
+    finished = _finished_checks(checking, cache)
+    results: dict[int, PairResult] = {}  # by the index of the pair
+    if finished:  # The texts of all pairs would take long, and are not needed otherwise.
+        texts = map(repr, pairs.pairs)
+        results = {pair: finished[text] for pair, text in enumerate(texts) if text in finished}
+    try:
+        _check_missing(checking, pairs, results, check_pairs)
+    except BaseException as error:
+        finished |= {repr(pairs.pairs[pair]): result for pair, result in results.items()}
+        if finished:
+            error.add_note(
+                f"{len(finished)} finished checks are kept: compute again with the same "
+                f"check_correct_fn to check the others."
+            )
+        raise
+    late = sum(result is NOT_FINISHED for result in results.values())
+    if late and checking.timeout is not None:
+        warnings.warn(
+            f"{late} of {len(results)} distinct samples took longer to check than the timeout of "
+            f"{checking.timeout:g} s. They are not scored.",
+            stacklevel=3,
+        )
+    return [results[pair] for pair in range(len(results))]
+
+
+def _finished_checks(checking: Checking, cache: dict[str, Any]) -> dict[str, PairResult]:
+    """Return the results in `cache` by the `repr` of their pair, none for another checker."""
+    checker = (checking.checker, checking.labels)
+    if cache.get("checker") != checker:
+        cache.update(checker=checker, results={})
+    return cache["results"]
+
+
+def _check_missing(
+    checking: Checking,
+    pairs: DistinctPairs,
+    results: dict[int, PairResult],
+    check_pairs: CheckPairs,
+) -> None:
+    """Check the pairs without a result, and add theirs to `results`, by the index of the pair."""
+    missing = [pair for pair in range(len(pairs.pairs)) if pair not in results]
+    if not missing:
+        return
+    try:
+        with closing(check_pairs(checking, [pairs.pairs[pair] for pair in missing])) as batches:
+            for start, batch in batches:
+                for pair, result in zip(missing[start:], batch, strict=False):
+                    if result[1] is not None:
+                        raise pairs.error(pair, result[1], checking.labels)
+                    results[pair] = result
+    except BrokenExecutor as error:
+        raise InputError(
+            "A worker died. The first missing result is that of ",
+            *pairs.call(next((pair for pair in missing if pair not in results), missing[-1])),
+            ": check_correct_fn may have ended its process, or used more memory than there is. If "
+            "no worker could start, protect the start of the program with "
+            '`if __name__ == "__main__":`, as workers import the main module.',
+        ) from error
+    if len(results) < len(pairs.pairs):
+        raise ValueError(f"The executor gave {len(results)} results for {len(pairs.pairs)} pairs.")
+
+
+def _check_by_function(
+    checking: Checking, pairs: list[PairToCheck]
+) -> Generator[BatchResult, None, None]:
     """Check pairs with the function `checking.checker`, and yield what `run_check` yields."""
     assert callable(checking.checker)
     context: AbstractContextManager[tuple[Callable[..., Any], Executor | None]]
     context = nullcontext((checking.checker, checking.executor))
-    if checking.is_async:
+    if _is_async(checking.checker):
         context = _threads_for(checking.checker, checking.executor)
     with context as (checker, executor):
-        batched = checking.batch_size is not None
-        check = portable_check(checker, checking.labels or {}, batched)
-        yield from run_check(checking, check, pairs, executor, checking.timeout)
+        size = _batch_size(checking.checker)
+        check = portable_check(checker, checking.labels or {}, is_batched=size is not None)
+        yield from run_check(checking, check, pairs, executor, checking.timeout, size)
 
 
 def run_check(
@@ -79,17 +212,18 @@ def run_check(
     pairs: list[PairToCheck],
     executor: Executor | None,
     timeout: float | None,
+    size: int | None = None,
 ) -> Generator[BatchResult, None, None]:
     """Return a generator of the results of batches of pairs, which also shows the progress.
 
-    Batches are checked in the executor, in processes that end if a batch exceeds the timeout, or
-    else here. `executor` and `timeout` replace those of `checking`. A BrokenExecutor is raised if a
-    worker cannot start, or dies.
+    Batches of `size` pairs are checked in the executor, in processes that end if a batch exceeds
+    the timeout, or else here. `executor` and `timeout` replace those of `checking`. A
+    BrokenExecutor is raised if a worker cannot start, or dies.
     """
     num_proc = checking.num_proc or 1
     are_sent = executor is not None or (timeout is None and num_proc > 1)
     # Sending a pair to a worker may take longer than checking it.
-    size = checking.batch_size or (math.ceil(len(pairs) / _BATCHES) if are_sent else 1)
+    size = size or (math.ceil(len(pairs) / _BATCHES) if are_sent else 1)
     batches = [(start, pairs[start : start + size]) for start in range(0, len(pairs), size)]
     results: Iterable[BatchResult]
     if executor is not None:
@@ -215,12 +349,53 @@ class Portable:
 
 
 def portable_check(
-    checker: Callable[..., Any], labels: Mapping[str, float] | None, batched: bool = False
+    checker: Callable[..., Any], labels: Mapping[str, float] | None, is_batched: bool = False
 ) -> CheckBatch:
-    """Return `check_batch` with all arguments but the batch, to run in any thread or process."""
+    """Return a function that applies a checker to a batch of pairs, in any thread or process.
+
+    `labels` is None for a checker of this package, whose results are not validated.
+    """
+    parts = (text_or_type, validated_result, call_checker, check_pair, _sendable, _check_each)
+    check = _with_code(*parts, *([_check_whole_batch] if is_batched else []))
     own_labels = None if labels is None else dict(labels)
-    check = _with_code(*PARTS_OF_BATCH, *([_check_whole_batch] if batched else []))
-    return partial(Portable(check), Portable(checker), own_labels, host())
+    return partial(Portable(check), Portable(checker), own_labels, _process_name())
+
+
+def _process_name() -> str:
+    """Return a name of this process that differs from those of processes on other machines."""
+    return f"{platform.node()}:{os.getpid()}"
+
+
+def _check_each(
+    checker: Callable[..., Any], labels: Mapping[str, float] | None, home: str, batch: PairBatch
+) -> BatchResult:
+    """Apply a checker to each pair of a batch. `home` is the name of the process that asks."""
+    start, pairs = batch
+    if labels is None:
+        results = [call_checker(checker, *pair) for pair in pairs]
+    else:
+        results = [check_pair(checker, labels, pair) for pair in pairs]
+    return start, [(result, _sendable(problem, home)) for result, problem in results]
+
+
+def _sendable(problem: Any, home: str) -> Any:
+    """Return a problem of a pair in a form that can be pickled.
+
+    In another process than `home`, an exception gets its traceback as a note.
+    """
+    import os
+    import pickle
+    import platform
+    import traceback
+
+    if not isinstance(problem, BaseException) or home == f"{platform.node()}:{os.getpid()}":
+        return problem
+    try:
+        problem.add_note(f"In the worker:\n{''.join(traceback.format_exception(problem))}")
+        pickle.loads(pickle.dumps(problem))
+        return problem
+    except Exception:  # some exceptions cannot be pickled
+        return RuntimeError(f"{type(problem).__name__}: {text_or_type(str, problem)}")
 
 
 def _check_whole_batch(
@@ -228,17 +403,17 @@ def _check_whole_batch(
 ) -> BatchResult:
     """Check all pairs of a batch by one call, with lists of predictions and references.
 
-    Arguments and results are those of `check_batch`. If the call fails, each pair has the problem.
+    Arguments and results are those of `_check_each`. If the call fails, each pair has the problem.
     """
     start, pairs = batch
-    results, problem = call_checker(checker, home, *map(list, zip(*pairs, strict=True)))
+    results, problem = call_checker(checker, *map(list, zip(*pairs, strict=True)))
     if problem is not None:
-        return start, [(None, problem)] * len(pairs)
+        return start, [(None, _sendable(problem, home))] * len(pairs)
     if not hasattr(results, "__len__") or len(results) != len(pairs):
         text = text_or_type(repr, results)[:60]
         problem_text = f"returned {text} for a batch of {len(pairs)}, one result for each"
         return start, [(None, problem_text)] * len(pairs)
-    return start, [validated_result((result, None), labels) for result in results]
+    return start, [validated_result(result, None, labels) for result in results]
 
 
 def _with_code(*functions: Callable[..., Any]) -> Callable[..., Any]:

@@ -152,8 +152,8 @@ def _scores_view(
     options, noise = defaults | arguments, {}
     # What a checker prints goes to standard error, so that it does not mix with the scores.
     with contextlib.redirect_stdout(sys.stderr), naming_questions(questions):
-        read = computation.samples(questions["predictions"], questions.get("references"), arguments)
-        samples = CheckedOnce(read.batch, read.validate, read.cache)
+        batch = computation.read(questions["predictions"], questions.get("references"))
+        samples = CheckedOnce(batch, computation.validate)
         scores = computation.results(samples, **arguments)
         if samples.checks:  # The metric has checked the samples.
             (checked,) = samples.checks

@@ -5,33 +5,19 @@ There are S samples of M questions, and P distinct pairs of a sample and its que
 
 from __future__ import annotations
 
-import inspect
-import math
-import os
-import platform
 import re
 import warnings
-from collections.abc import Callable, Generator, Mapping, Sequence
-from concurrent.futures import BrokenExecutor, Executor
-from contextlib import closing
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Executor
 from dataclasses import dataclass, field
 from functools import cached_property, partial
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from .checks import (
-    InputError,
-    InputWarning,
-    InPython,
-    Place,
-    check_count,
-    check_name,
-    check_positive,
-    short,
-)
+from .checks import InputError, InputWarning, InPython, Place, check_name, short
 from .columns import JSON, TEXTS, distinct_entries, to_python
 from .containers import to_numpy
 from .match import as_answers, match_exactly
@@ -45,23 +31,14 @@ Checker = str | Callable[[Any, Any], Any]
 """A function check_correct_fn(prediction, reference), or one of `CHECKERS`.
 
 It returns whether the sample is correct, a category 0, 1, 2, .., a share of correctness from 0 to
-1, a label of one of these, or None if the sample is not to be scored. It may be async. If it has an
-attribute `batched` that is True, it is a function of a list of predictions and a list of
-references, and returns a list of results. The lists have at most `batch_size` entries, which is
-another attribute of the function, by default 64. Named checkers with options are made by
-`at_k.checkers`.
+1, a label of one of these, or None if the sample is not to be scored. With the package it may also
+be async, or take batches, as the card of a metric says.
 """
 
 PairToCheck = tuple[Any, Any]  # a prediction and a reference
-PairBatch = tuple[int, list[PairToCheck]]  # the index of the first pair of a batch, and its pairs
 
 PairResult = tuple[Any, str | BaseException | None]
 """The result of a pair and None; or None and the problem: an exception, or a text "returned .."."""
-
-BatchResult = tuple[int, list[PairResult]]  # the index of the first pair, and all results
-
-NOT_FINISHED: PairResult = (None, None)
-"""The result of a pair that took too long, which is not scored. Compare it with `is`."""
 
 _OUTCOMES = "the result for predictions"  # what messages call the outcomes of a checker
 
@@ -108,15 +85,9 @@ def _hashable(value: Any) -> Any:
 class Checking:
     """A checker and the options that say how it runs.
 
-    Attributes:
-        checker: the name of a checker, or a function as `Checker` describes it.
-        num_proc: number of processes to check in, or None for this process. A checker of
-            `at_k.checkers` may carry this option and the next two.
-        executor: an executor to check in, or None.
-        timeout: seconds that a check may take, or None for no limit.
-        labels: the number of each label that the checker may return, or None.
-        package_checker: the checker object of the installed package, or None for "exact_match" and
-            functions.
+    `num_proc`, `executor` and `timeout` are those of `compute`, and `labels` has the number of each
+    label that the checker may return. `package_checker` is the object of the installed package that
+    checks all samples, or None for "exact_match" and functions.
 
     A ValueError or TypeError is raised if an attribute is invalid, or if two exclude each other,
     and an ImportError if the checker needs a library that is not installed.
@@ -127,264 +98,66 @@ class Checking:
     executor: Executor | None = None
     timeout: float | None = None
     labels: Labels | None = None
-    matches_exactly: bool = field(init=False)
     package_checker: Any = field(init=False, default=None)
 
     def __post_init__(self) -> None:
-        """Take the options that the checker carries, and validate all attributes."""
-        for name, value in getattr(self.checker, "run_options", {}).items():
-            if getattr(self, name) is not None:
-                raise ValueError(
-                    f"{name} is given to compute and to the checker: give it to the checker only."
-                )
-            setattr(self, name, value)
-        is_name, is_object = isinstance(self.checker, str), hasattr(self.checker, "check_samples")
-        if is_name:
-            check_name("check_correct_fn", self.checker, CHECKERS)
-        elif not is_object and not callable(self.checker):
+        """Validate all attributes. The package takes the options that its checkers carry."""
+        checker = self.checker
+        is_object = hasattr(checker, "check_samples")  # a checker of the package
+        if isinstance(checker, str):
+            check_name("check_correct_fn", checker, CHECKERS)
+        elif not is_object and not callable(checker):
             raise TypeError(
-                f"check_correct_fn is {short(self.checker)}, which cannot be called: give a "
-                f"function of a prediction and a reference, or one of the names "
-                f"{', '.join(CHECKERS)}."
+                f"check_correct_fn is {short(checker)}, which cannot be called: give a function of "
+                f"a prediction and a reference, or one of the names {', '.join(CHECKERS)}."
             )
-        self._check_options()
-        self.matches_exactly = is_name and self.checker == "exact_match"
-        if is_object or (is_name and not self.matches_exactly):
-            self.package_checker = PACKAGE.rooms.checker(self.checker)
-            self.package_checker.validate(self)
+        if is_object or (isinstance(checker, str) and not self.matches_exactly):
+            self.package_checker = PACKAGE.rooms.checker(self)
         elif self._needs_workers():
             PACKAGE.rooms.check_workers(self)
+        self._check_executor()
+
+    def _check_executor(self) -> None:
+        """Raise a TypeError if the executor, if there is one, is a class or cannot run checks."""
+        executor = self.executor
+        if executor is not None and (isinstance(executor, type) or not hasattr(executor, "map")):
+            raise TypeError(f"executor is {short(executor)}: give an Executor, such as a pool.")
 
     def _needs_workers(self) -> bool:
-        """Return whether the options or the function need processes, threads or batches."""
-        if self.timeout is not None or (self.num_proc or 1) > 1:
-            return True
-        return callable(self.checker) and (self.is_async or self.batch_size is not None)
-
-    def _check_options(self) -> None:
-        """Raise an error if num_proc, executor or timeout is invalid, or two exclude each other."""
-        if self.num_proc is not None:
-            check_count("num_proc", self.num_proc, "give a number of processes")
-        if self.timeout is not None:
-            check_positive("timeout", self.timeout, "give a number of seconds", math.inf)
-        if self.executor is None:
-            return
-        if isinstance(self.executor, type) or not hasattr(self.executor, "map"):
-            raise TypeError(
-                f"executor is {short(self.executor)}: give an Executor, such as a pool."
-            )
-        if self.num_proc is not None:
-            raise ValueError("num_proc and executor exclude each other: give one of them.")
-        if self.timeout is not None:
-            raise ValueError(
-                "timeout cannot end the calls of an executor: give num_proc instead of the "
-                "executor, or limit the time in check_correct_fn."
-            )
+        """Return whether the package has to check pairs: in processes or in batches."""
+        is_batched = getattr(self.checker, "batched", None) is True
+        return is_batched or self.num_proc is not None or self.timeout is not None
 
     @property
-    def is_async(self) -> bool:
-        """Return whether the checker is an async function, or has an async `__call__` method."""
-        call = getattr(self.checker, "__call__", None)  # noqa: B004
-        return inspect.iscoroutinefunction(self.checker) or inspect.iscoroutinefunction(call)
+    def matches_exactly(self) -> bool:
+        """Return whether the checker is "exact_match"."""
+        return isinstance(self.checker, str) and self.checker == "exact_match"
 
-    @cached_property
-    def batch_size(self) -> int | None:
-        """Return how many pairs a batched checker takes at once, or None if it is not batched."""
-        if getattr(self.checker, "batched", None) is not True:
-            return None
-        size = getattr(self.checker, "batch_size", 64)
-        return check_count("batch_size of check_correct_fn", size, "give a number of pairs")
-
-    def check(self, samples: Samples, cache: CheckCache | None = None) -> Checked:
+    def check(self, samples: Samples, cache: dict[str, Any] | None = None) -> Checked:
         """Check every sample against the reference of its question.
 
-        A sample is not scored if it is None, if the checker returns None, or if its check takes
-        longer than the timeout. If a check fails, the finished ones are added to the cache.
+        A sample is not scored if it is None, or if the checker returns None. If a check fails, the
+        package adds the finished ones to `cache`, and takes them from it in a later call.
 
         Raises:
-            ValueError: if the checker raises an exception (which is the cause), returns something
-                that is not an outcome, or ends its process; or if a named checker cannot use a
-                reference. The message has the index, such as predictions[3][7].
+            ValueError: if the checker raises an exception (which is the cause), or returns
+                something that is not an outcome; or if a named checker cannot use a reference. The
+                message has the index, such as predictions[3][7].
         """
         if self.matches_exactly:
             outcomes = outcomes_of_match(samples, match_exactly(samples))
             if samples.values.type == TEXTS:
                 _warn_of_responses(samples, outcomes)
             return Checked(outcomes, samples.values)
-        cache = CheckCache() if cache is None else cache
+        cache = {} if cache is None else cache
         if self.package_checker is not None:
             return self.package_checker.check_samples(samples, self, cache)
         pairs = DistinctPairs.from_samples(samples)
-        results = self.results(pairs, cache, PACKAGE.rooms.check_pairs or Checking.check_here)
-        return Checked(pairs.outcomes([outcome for outcome, _ in results]), samples.values)
-
-    def results(
-        self, pairs: DistinctPairs, cache: CheckCache, check_pairs: CheckPairs
-    ) -> list[PairResult]:
-        """Return the (P,) results of distinct pairs, with a warning of those that took too long.
-
-        `check_pairs` checks the pairs that have no result in the cache. A ValueError is raised for
-        a pair with a problem, a dead worker, or too few results.
-        """
-        finished = cache.results_of(self)
-        # The texts of all pairs would take long, and are not needed without earlier results.
-        results = [finished.get(repr(pair)) if finished else None for pair in pairs.pairs]
-        try:
-            self._check_missing(pairs, results, check_pairs)
-        except BaseException as error:
-            finished.keep(pairs.pairs, results)
-            if finished:
-                error.add_note(
-                    f"{len(finished)} finished checks are kept: compute again with the same "
-                    f"check_correct_fn to check the others."
-                )
-            raise
-        late = sum(result is NOT_FINISHED for result in results)
-        if late and self.timeout is not None:
-            warnings.warn(
-                f"{late} of {len(results)} distinct samples took longer to check than the timeout "
-                f"of {self.timeout:g} s. They are not scored.",
-                stacklevel=3,
-            )
-        return [result for result in results if result is not None]
-
-    def _check_missing(
-        self, pairs: DistinctPairs, results: list[PairResult | None], check_pairs: CheckPairs
-    ) -> None:
-        """Check the pairs whose result is None, and set their entries in the (P,) `results`."""
-        missing = [pair for pair, result in enumerate(results) if result is None]
-        if not missing:
-            return
-        try:
-            with closing(check_pairs(self, [pairs.pairs[pair] for pair in missing])) as batches:
-                for start, batch in batches:
-                    for pair, result in zip(missing[start:], batch, strict=False):
-                        results[pair] = result
-                        if result[1] is not None:
-                            self._raise_problem(pairs.call(pair), result[1])
-        except BrokenExecutor as error:
-            raise InputError(
-                "A worker died. The first missing result is that of ",
-                *pairs.call(results.index(None)),
-                ": check_correct_fn may have ended its process, or used more memory than there is. "
-                "If no worker could start, protect the start of the program with "
-                '`if __name__ == "__main__":`, as workers import the main module.',
-            ) from error
-        if None in results:
-            known_results = len(results) - results.count(None)
-            raise ValueError(f"The executor gave {known_results} results for {len(results)} pairs.")
-
-    def check_here(self, pairs: list[PairToCheck]) -> Generator[BatchResult, None, None]:
-        """Check pairs in the executor, or else in this thread; yield the results of each batch."""
-        assert callable(self.checker)
-        check = partial(check_batch, self.checker, self.labels or {}, host())
-        if self.executor is None:
-            yield from map(check, ((i, [pair]) for i, pair in enumerate(pairs)))
-            return
-        size = max(1, math.ceil(len(pairs) / 4096))  # so many batches keep many workers busy
-        batches = [(start, pairs[start : start + size]) for start in range(0, len(pairs), size)]
-        yield from self.executor.map(check, batches)
-
-    def _raise_problem(self, call: tuple[str, Place], problem: str | BaseException) -> NoReturn:
-        """Raise the error for a problem of a `PairResult`. `call` is from `DistinctPairs.call`."""
-        if isinstance(problem, BaseException):
-            text = text_or_type(str, problem)
-            raise InputError(*call, f" raised {type(problem).__name__}: {text}.") from problem
-        valid = "".join(f"{label!r}, " for label in self.labels or ())
-        raise InputError(
-            *call,
-            f" {problem}: a result is {valid}a bool, a category 0, 1, 2, .., a share of "
-            f"correctness from 0.0 to 1.0, or None for a sample that is not to be scored.",
-        )
+        check_pairs = getattr(PACKAGE.rooms, "check_pairs", _check_pairs_alone)
+        return Checked(pairs.outcomes(check_pairs(self, pairs, cache)), samples.values)
 
 
-CheckPairs = Callable[[Checking, list[PairToCheck]], Generator[BatchResult, None, None]]
-"""A function that checks pairs with the options of a `Checking`, and yields finished batches."""
-
-
-# --- A batch of pairs ---------------------------------------------------------------------
-
-
-def host() -> str:
-    """Return a name of this process that differs from those of processes on other machines."""
-    return f"{platform.node()}:{os.getpid()}"
-
-
-def check_batch(
-    checker: Callable[[Any, Any], Any],
-    labels: Mapping[str, float] | None,
-    home: str,
-    batch: PairBatch,
-) -> BatchResult:
-    """Apply a checker to a batch of pairs, in any thread or process, and return the results.
-
-    A problem is part of the result of its pair. `labels` is None for a checker of this package,
-    whose results are not validated. `home` is the `host()` of the process that asks.
-    """
-    start, pairs = batch
-    results = [call_checker(checker, home, *pair) for pair in pairs]
-    return start, [validated_result(result, labels) for result in results]
-
-
-def call_checker(checker: Callable[..., Any], home: str, *arguments: Any) -> PairResult:
-    """Return the result of a checker and None; or None and the exception that it raised.
-
-    An exception in a worker has its traceback as a note, and can be pickled.
-    """
-    # Workers receive the code of `PARTS_OF_BATCH` without the module.
-    import copy
-    import os
-    import pickle
-    import platform
-    import traceback
-
-    try:
-        # The checker might change a dict or list, which samples share.
-        own = [copy.deepcopy(x) if isinstance(x, (dict, list)) else x for x in arguments]
-        return checker(*own), None
-    except (Exception, SystemExit, GeneratorExit) as error:  # The checker may call sys.exit.
-        problem: BaseException = error
-        if home != f"{platform.node()}:{os.getpid()}":
-            error.add_note(f"In the worker:\n{traceback.format_exc()}")
-            try:
-                pickle.loads(pickle.dumps(error))
-            except Exception:  # some exceptions cannot be pickled
-                problem = RuntimeError(f"{type(error).__name__}: {text_or_type(str, error)}")
-        return None, problem
-
-
-def validated_result(called: PairResult, labels: Mapping[str, float] | None) -> PairResult:
-    """Return the outcome and None, or None and the problem, for what `call_checker` returned."""
-    result, problem = called
-    if problem is not None or labels is None:
-        return called
-    if getattr(result, "ndim", None) == 0:
-        try:
-            result = result.item()  # a scalar of NumPy or torch
-        except Exception as error:  # such as a tensor without data
-            return None, f"returned {type(result).__name__} without a value ({error})"
-    if isinstance(result, str):
-        result = labels.get(result, result)
-    is_category = isinstance(result, int) and 0 <= result < 2**31
-    is_share = isinstance(result, float) and 0 <= result <= 1
-    if result is None or is_category or is_share:
-        return result, None
-    return None, f"returned {text_or_type(repr, result)[:60]}"
-
-
-def text_or_type(write: Callable[[Any], str], value: Any) -> str:
-    """Return `write(value)`, or the name of the type if that fails."""
-    try:
-        return write(value)
-    except Exception:
-        return f"a {type(value).__name__}"
-
-
-PARTS_OF_BATCH = (text_or_type, validated_result, call_checker, check_batch)
-"""What `check_batch` consists of. Workers may receive the code of these functions alone."""
-
-
-# --- Distinct pairs, and a cache of results -----------------------------------------------
+# --- Distinct pairs -----------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -419,9 +192,23 @@ class DistinctPairs:
         return cls(pairs, first, index, samples)
 
     def call(self, pair: int) -> tuple[str, Place]:
-        """Return the text and the place that a message about the check of a pair starts with."""
+        """Return the start of a message about the pair with this index: a text and its place."""
         place = sample_place("predictions", self.samples.sizes, self.first[pair])
         return f"check_correct_fn({short(self.pairs[pair][0])}, ..) on ", place
+
+    def error(self, pair: int, problem: str | BaseException, labels: Labels | None) -> InputError:
+        """Return the error for the problem of a `PairResult`. An exception becomes its cause."""
+        if isinstance(problem, BaseException):
+            text = f" raised {type(problem).__name__}: {text_or_type(str, problem)}."
+            error = InputError(*self.call(pair), text)
+            error.__cause__ = problem
+            return error
+        valid = "".join(f"{label!r}, " for label in labels or ())
+        return InputError(
+            *self.call(pair),
+            f" {problem}: a result is {valid}a bool, a category 0, 1, 2, .., a share of "
+            f"correctness from 0.0 to 1.0, or None for a sample that is not to be scored.",
+        )
 
     def outcomes(self, results: Sequence[float | None]) -> Samples:
         """Return the outcomes of all samples, from the (P,) outcomes of the pairs or None.
@@ -443,30 +230,67 @@ class DistinctPairs:
         return Samples(numbers[self.index], samples.sizes, _OUTCOMES, multiplicity)
 
 
-class CheckCache(dict[str, PairResult]):
-    """The finished checks of a run that failed by the `repr` of their pair, for a retry.
+def _check_pairs_alone(checking: Checking, pairs: DistinctPairs, cache: dict[str, Any]) -> list:
+    """Return the outcomes of pairs, (P,), checked in the executor, or else in this thread.
 
-    The retry needs the same labels and an equal checker, such as the same function.
+    With the package, a function of checkers/workers.py takes the place of this one.
     """
+    assert callable(checking.checker)
+    run: Callable[..., Any] = map if checking.executor is None else checking.executor.map
+    check = partial(check_pair, checking.checker, checking.labels or {})
+    outcomes = []
+    for index, (outcome, problem) in enumerate(run(check, pairs.pairs)):
+        if problem is not None:
+            raise pairs.error(index, problem, checking.labels)
+        outcomes.append(outcome)
+    return outcomes
 
-    _checker: Any = None
 
-    def __reduce__(self):
-        return CheckCache, ()  # An empty cache is pickled: not every checker can be pickled.
+def check_pair(
+    checker: Callable[..., Any], labels: Mapping[str, float], pair: PairToCheck
+) -> PairResult:
+    """Return the result of a checker for a pair, in any thread or process."""
+    return validated_result(*call_checker(checker, *pair), labels)
 
-    def results_of(self, checking: Checking) -> CheckCache:
-        """Return this cache, emptied if its results are those of another checker or labels."""
-        checker = (checking.checker, checking.labels)
-        if self._checker != checker:
-            self._checker = checker
-            self.clear()
-        return self
 
-    def keep(self, pairs: list[PairToCheck], results: list[PairResult | None]) -> None:
-        """Add the results of pairs that are known and have no problem."""
-        for pair, result in zip(pairs, results, strict=True):
-            if result is not None and result[1] is None:
-                self[repr(pair)] = result
+def call_checker(checker: Callable[..., Any], *arguments: Any) -> PairResult:
+    """Return the result of a checker and None; or None and the exception that it raised."""
+    import copy  # Workers receive the code of this function without the module.
+
+    try:
+        # The checker might change a dict or list, which samples share.
+        own = [copy.deepcopy(x) if isinstance(x, (dict, list)) else x for x in arguments]
+        return checker(*own), None
+    except (Exception, SystemExit, GeneratorExit) as error:  # The checker may call sys.exit.
+        return None, error
+
+
+def validated_result(
+    result: Any, problem: str | BaseException | None, labels: Mapping[str, float]
+) -> PairResult:
+    """Return the outcome and None, or None and the problem, for what `call_checker` returned."""
+    if problem is not None:
+        return None, problem
+    if getattr(result, "ndim", None) == 0:
+        try:
+            result = result.item()  # a scalar of NumPy or torch
+        except Exception as error:  # such as a tensor without data
+            return None, f"returned {type(result).__name__} without a value ({error})"
+    if isinstance(result, str):
+        result = labels.get(result, result)
+    is_category = isinstance(result, int) and 0 <= result < 2**31
+    is_share = isinstance(result, float) and 0 <= result <= 1
+    if result is None or is_category or is_share:
+        return result, None
+    return None, f"returned {text_or_type(repr, result)[:60]}"
+
+
+def text_or_type(write: Callable[[Any], str], value: Any) -> str:
+    """Return `write(value)`, or the name of the type if that fails."""
+    try:
+        return write(value)
+    except Exception:
+        return f"a {type(value).__name__}"
 
 
 # --- exact_match --------------------------------------------------------------

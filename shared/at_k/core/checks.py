@@ -1,8 +1,8 @@
 """Validation of parameters, and errors about input.
 
 A function `check_x` raises a ValueError unless a parameter is valid, and most return it as a plain
-Python value. Their arguments are the `name` of the parameter in the message, and `wanted`, the end
-of the message, which says what is valid. A "page" is a web page that shows a metric.
+Python value. `name` is that of the parameter in the message. A "page" is a web page that shows a
+metric.
 """
 
 from __future__ import annotations
@@ -106,8 +106,9 @@ class InputWarning(UserWarning):
 
 
 def is_frame(values) -> bool:
-    """Return whether the values are a data frame of pandas or polars, or a table of Arrow."""
-    return hasattr(values, "columns") and hasattr(values, "shape")
+    """Return whether the values are a data frame, a table of Arrow or a structured array."""
+    is_structured = getattr(getattr(values, "dtype", None), "names", None) is not None
+    return is_structured or (hasattr(values, "columns") and hasattr(values, "shape"))
 
 
 def is_scalar(value) -> bool:
@@ -178,20 +179,20 @@ _METRIC_OF_SCORE = {
 """The metric that has each of these scores, for which users often ask another metric."""
 
 
-def check_name(name: str, choice: Any, known: Collection[str]) -> Any:
-    """Return `choice`; raise a ValueError with a similar name if it is not one of the `known`."""
+def check_name(name: str, choice: Any, names: Collection[str]) -> Any:
+    """Return `choice`; raise a ValueError with a similar name if it is not one of the `names`."""
     hint = ""
     if isinstance(choice, str):
-        if choice in known:
+        if choice in names:
             return choice
         score = re.sub(r"(?<=[@^])\d.*", "k", choice)  # "pass@k" for "pass@4"
-        if score in known:
+        if score in names:
             k = re.findall(r"[@^](\d+)", choice)[0]
             raise ValueError(f"{name} has {short(choice)}: give {score!r}, and k={k}.")
-        hint = did_you_mean(choice, known)
+        hint = did_you_mean(choice, names)
         if name == "include" and score in _METRIC_OF_SCORE:
             hint = f" It is a score of {_METRIC_OF_SCORE[score]}."
-    raise ValueError(f"{name} has {short(choice)}, which is none of {', '.join(known)}.{hint}")
+    raise ValueError(f"{name} has {short(choice)}, which is none of {', '.join(names)}.{hint}")
 
 
 def did_you_mean(choice: str, names: Iterable[str]) -> str:
@@ -232,8 +233,8 @@ def category_numbers(categories) -> dict[str, float] | None:
 
 
 def require_same_index(values: Mapping[str, Any]) -> None:
-    """Raise a ValueError if the rows of two frames or columns of pandas have other labels."""
-    indexes = [(name, x.index) for name, x in values.items() if hasattr(x, "iloc")]
+    """Raise a ValueError if two pandas objects among the arguments have different row labels."""
+    indexes = [(name, value.index) for name, value in values.items() if hasattr(value, "iloc")]
     for name, other in indexes:
         first, index = indexes[0]
         if not other.equals(index):
@@ -268,7 +269,7 @@ def label_index(labels, questions: int, name: str) -> tuple[list[str], np.ndarra
 
 
 def check_number(name: str, value, wanted: str, least: float, most: float) -> float:
-    """Return `value` as a float; raise a ValueError unless it is from `least` to `most`."""
+    """Return `value` as a float; raise a ValueError that ends with `wanted` if out of range."""
     number = math.nan  # which is in no range
     if not isinstance(value, (float, int)) and is_scalar(value):
         value = plain_number(name, value)
@@ -296,7 +297,7 @@ def check_flag(name: str, value) -> bool:
 def check_count(
     name: str, value, wanted="give a positive integer", least: int = 1, most: float = math.inf
 ) -> int:
-    """Return `value` as an int; raise a ValueError unless it is a whole number in the range."""
+    """Return a whole number as an int; raise a ValueError that ends with `wanted` for others."""
     if not isinstance(value, int) and is_scalar(value):
         value = plain_number(name, value)
     # Testing for int first is faster: Integral is an abstract base class.

@@ -203,17 +203,18 @@ def _in_own_memory(batch: Samples) -> Samples:
 
     The caller may change an array after adding it, and it may be a small part of a large table.
     """
-
-    def copy(column: pa.ChunkedArray) -> pa.ChunkedArray:
-        return pa.chunked_array([one_chunk(column.take(pa.array(np.arange(len(column)))))])
-
-    values, references = batch.values, batch.references
-    if batch.are_numbers:
+    values = batch.values
+    if batch.are_numbers:  # Outcomes of one byte can be joined with those of any other type.
         is_category = values.dtype.kind in "iu" and values.min(initial=0) >= 0
         dtype = np.min_scalar_type(values.max(initial=0)) if is_category else values.dtype
         return replace(batch, values=values.astype(dtype))
-    references = None if references is None else copy(references)
-    return replace(batch, values=copy(values), references=references)
+    references = None if batch.references is None else _copy_of_column(batch.references)
+    return replace(batch, values=_copy_of_column(values), references=references)
+
+
+def _copy_of_column(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Return a column with the same entries in one chunk of its own memory."""
+    return pa.chunked_array([one_chunk(column.take(pa.array(np.arange(len(column)))))])
 
 
 def check_alike(batch: Samples, earlier: Sequence[Samples]) -> None:

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
-from .checking import CheckCache, Checked, Checking
+from .checking import Checked, Checking
 from .columns import check_types, stored
 from .samples import Samples, as_outcomes, read_samples
 from .signatures import check_options, parameters_of
@@ -25,15 +25,13 @@ DEFAULT_K = (4, 8, 16)
 class SampledQuestions:
     """The samples of M questions, which `check` turns into outcomes.
 
-    Args:
-        batch: the samples.
-        validate: raises a ValueError for outcomes that the metric does not accept.
-        cache: the results of earlier checks. If a check fails, the finished ones are added.
+    `validate` raises a ValueError for outcomes that the metric does not accept. `cache` has the
+    results of earlier checks. If a check fails, the package adds finished ones.
     """
 
     batch: Samples
     validate: Callable[[Samples], Any]
-    cache: CheckCache
+    cache: dict[str, Any] = field(default_factory=dict)
 
     def __len__(self) -> int:
         """Return M, the number of questions."""
@@ -71,13 +69,12 @@ class Computation:
     """The functions that compute a metric, and what outcomes it accepts.
 
     Args:
-        results: a function of `SampledQuestions` and the parameters of the metric, which returns
-            the dict of `compute`.
+        results: returns the dict of `compute` from `SampledQuestions` and the parameters.
         validate: raises a ValueError for outcomes that the metric does not accept.
         accepts_labels: whether already-graded outcomes may be labels, for which a parameter of the
             metric has numbers.
-        in_order: names of parameters that refer to samples by their order, such as one value for
-            each sample. All samples are then given in one call of `compute`.
+        in_order: names of parameters with one value for each sample, in their order. All samples
+            are then given in one call of `compute`.
     """
 
     results: Callable[..., Any]
@@ -110,8 +107,7 @@ class Computation:
             if samples.are_counts and samples.are_numbers:
                 raise ValueError(
                     "predictions are counts, which are already graded: leave out references, or "
-                    "give counts of answers, such as {'answers': [['12', '13']], 'counts': [[5, "
-                    "3]]}."
+                    "give counts of answers, as {'answers': [['12', '13']], 'counts': [[5, 3]]}."
                 )
             return stored(samples, references)
         if self.accepts_labels and hasattr(samples.values, "chunks"):
@@ -122,12 +118,8 @@ class Computation:
         self.validate(outcomes)
         return outcomes
 
-    def samples(self, predictions, references, options: Mapping[str, Any]) -> SampledQuestions:
-        """Return the samples as the object that `results` takes, after a check of the options."""
-        check_options(self.results, options)
-        batch = self.read(predictions, references)
-        return SampledQuestions(batch, self.validate, CheckCache())
-
     def compute(self, *, predictions, references=None, **options: Any) -> dict[str, Any]:
         """Return the dict of scores for these predictions, references and parameters."""
-        return self.results(self.samples(predictions, references, options), **options)
+        check_options(self.results, options)
+        questions = SampledQuestions(self.read(predictions, references), self.validate)
+        return self.results(questions, **options)

@@ -16,16 +16,6 @@ import numpy as np
 
 from .checks import is_frame, is_list_like, is_scalar, plain_number
 
-_NOT_SAMPLES = {
-    *("question_id", "task_id", "problem_id", "prompt_id", "doc_id", "example_id"),
-    *("instance_id", "qid", "id", "question", "problem", "prompt"),
-    *("task", "model", "group", "cluster", "uid", "uuid"),
-    *("idx", "index", "epoch", "seed", "sample_id"),
-    *("reference", "answer", "target"),
-    *("n", "c", "correct", "passed", "outcome", "reward", "score", "verdict"),
-}
-"""Names in lower case, one of which shows that the columns of a data frame are not samples."""
-
 _TEXTS = {"string", "large_string"}
 
 _NUMBERS = {
@@ -40,9 +30,6 @@ def to_array(values) -> np.ndarray:
 
     bfloat16, and float8 of JAX, become float32 without loss, and a longdouble becomes a double.
     """
-    names = getattr(getattr(values, "dtype", None), "names", None) or ()
-    if not _NOT_SAMPLES.isdisjoint(name.lower() for name in names):
-        raise TypeError("A structured array has a sample in each row: give at_k.read a data frame.")
     try:
         if hasattr(values, "detach"):  # a tensor of torch, which may have a gradient
             values = values.detach().cpu()
@@ -200,43 +187,3 @@ def to_numpy(values) -> np.ndarray:
     data = np.frombuffer(values.buffers()[1], np.uint8)[first // 8 : -(-stop // 8)]
     bits = np.unpackbits(data, bitorder="little")
     return bits[first % 8 : first % 8 + len(values)].view(bool)
-
-
-# --- Data frames --------------------------------------------------------------------------
-
-
-def column_names(frame) -> list[str]:
-    """Return the names of the columns of a data frame as texts."""
-    return [str(name) for name in getattr(frame, "column_names", frame.columns)]
-
-
-def sample_rows(frame, name: str) -> np.ndarray | list[list[Any]]:
-    """Return the rows of a data frame, each of which has the samples of one question.
-
-    Raises a ValueError if a column name shows that the columns are not samples, or if the only
-    column has lists.
-    """
-    for column in column_names(frame):
-        if column.lower() in _NOT_SAMPLES:
-            raise ValueError(
-                f"{name} is a data frame with a column {column!r}, which holds no samples: each "
-                f"row is a question, and each column one of its samples. at_k.read gathers the "
-                f"rows of other frames by question."
-            )
-    rows = frame_rows(frame)
-    if len(rows) and len(rows[0]) == 1 and is_list_like(rows[0][0]):
-        raise ValueError(
-            f"{name} is a data frame whose one column has a list in each row: give the column."
-        )
-    return rows
-
-
-def frame_rows(frame) -> np.ndarray | list[list[Any]]:
-    """Return the rows of a data frame as an array if all are NumPy numbers, otherwise as lists."""
-    if hasattr(frame, "to_pylist"):  # Arrow
-        columns = [column.to_pylist() for column in frame.columns]
-        return [list(row) for row in zip(*columns, strict=True)]
-    dtypes = getattr(frame, "dtypes", [])
-    if all(isinstance(dtype, np.dtype) and dtype.kind in "biuf" for dtype in dtypes):
-        return np.asarray(frame)
-    return np.asarray(frame.astype(object)).tolist()  # Other types would change missing entries.

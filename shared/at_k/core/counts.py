@@ -5,7 +5,6 @@ There are M questions with S samples in all, and U distinct pairs (n, c).
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -93,27 +92,11 @@ def sums_per_question(counts: np.ndarray, sizes: np.ndarray) -> np.ndarray:
 
     `counts` are 0 or 1 for each sample, of any numeric type; or non-negative int64.
     """
-    if size := one_size(sizes):
-        return _row_sums(counts.reshape(-1, size)).astype(np.int64)
-    return np.add.reduceat(counts, np.cumsum(sizes) - sizes, dtype=np.int64)
-
-
-def _row_sums(rows: np.ndarray) -> np.ndarray:
-    """Return the sum of each row, (M,), of (M, N) integers, or floats 0 and 1.
-
-    Entries of one byte have to be 0 or 1. einsum is faster than `sum` for short rows.
-    """
+    size = one_size(sizes)
+    if not size:
+        return np.add.reduceat(counts, np.cumsum(sizes) - sizes, dtype=np.int64)
+    rows = counts.reshape(-1, size)  # einsum is faster than `sum` for short rows.
     if rows.itemsize > 1:
         return np.einsum("ij->i", rows, dtype=np.int64, casting="unsafe")
-    samples = rows.shape[1]
-    rows = rows.view(np.uint8)
-    # If N is a multiple of 8, the bits of a row are a whole number of words of 1, 2, 4 or 8 bytes.
-    word_bytes = math.gcd(samples, 64) // 8
-    if word_bytes and hasattr(np, "bitwise_count"):  # since NumPy 2
-        # Up to 64 samples are packed into one word and counted at once, which takes twice as long
-        # as reading the bytes. Adding them would take up to ten times as long.
-        words = np.packbits(rows.reshape(-1).view(bool)).view(f"u{word_bytes}")
-        rows = np.bitwise_count(words).reshape(len(rows), -1)
-    if rows.shape[1] == 1:
-        return rows[:, 0]
-    return np.einsum("ij->i", rows, dtype=np.uint8 if samples < 256 else np.int64)
+    dtype = np.uint8 if size < 256 else np.int64  # which holds the sum of so many 0 and 1
+    return np.einsum("ij->i", rows.view(np.uint8), dtype=dtype).astype(np.int64)

@@ -13,7 +13,6 @@ from typing import Any
 import evaluate
 from evaluate.module import temp_seed
 
-from .checking import CheckCache
 from .checks import require_same_index
 from .columns import check_alike, unite, with_batch
 from .computation import Computation, SampledQuestions
@@ -43,9 +42,12 @@ class SampledMetric(evaluate.Metric, abc.ABC):
         self._forget()
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return the attributes without the lock, and without methods that evaluate has bound."""
+        """Return the attributes without the lock, and without methods that evaluate has bound.
+
+        Results of checks are left out, because they hold the checker, which may not be pickled.
+        """
         state = {name: x for name, x in vars(self).items() if not isinstance(x, MethodType)}
-        return state | {"_lock": None}
+        return state | {"_lock": None, "_cache": {}}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state, _lock=threading.Lock())
@@ -64,7 +66,7 @@ class SampledMetric(evaluate.Metric, abc.ABC):
     def _forget(self) -> None:
         """Drop the questions that were added, and the cached results of checks."""
         self._added: list[Samples] = []
-        self._cache = CheckCache()
+        self._cache: dict[str, Any] = {}
 
     def __len__(self) -> int:
         """Return the number of questions that were added."""

@@ -60,9 +60,10 @@ def raise_needs_package(option: str) -> NoReturn:
 
 
 OPTIONS = {
-    "checker": "check_correct_fn={0!r}",
-    "check_workers": "timeout, num_proc above 1, or an async or batched check_correct_fn",
+    "checker": "check_correct_fn={0.checker!r}",
+    "check_workers": "num_proc, timeout, or a batched check_correct_fn",
     "exchange": "num_process above 1",
+    "read_table": "{1} in a data frame or as counts",
     "errors": "checker_rates and labels",
     "first_successes": "budget",
     "pass_limits": "interval={2.method!r} (unlike interval='questions')",
@@ -80,8 +81,6 @@ OPTIONS = {
 
 class Rooms:
     """The stand-in for `at_k.rooms.PackageRooms` in a script without the package."""
-
-    check_pairs: Callable[..., Any] | None = None  # The core checks pairs in this process itself.
 
     def __getattr__(self, method: str) -> Callable[..., Any]:
         """Return a function that raises the ImportError for the option of a method."""

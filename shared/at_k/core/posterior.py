@@ -39,8 +39,9 @@ class PosteriorIntervals(IntervalMethod):
     def intervals(self, questions: np.ndarray, confidence: float) -> dict[ScoreKey, Interval]:
         """Return the interval of each score over the questions with these indices."""
         moments = self._moments
+        # The rows of the moments that belong to the questions, and for each of them the sums of its
+        # questions' weights and of their squares. Questions with equal counts share a row.
         used = UniqueIntegers(moments.inverse[questions], len(moments.mean))
-        # For each row of the moments: the sums of its questions' weights, and of their squares.
         sums = squares = used.multiplicity
         if self._weights is not None:
             weights = self._weights[questions]

@@ -84,10 +84,11 @@ class Rewards:
 
     def posterior(self) -> tuple[np.ndarray, np.ndarray]:
         """Return the posterior mean and variance of the mean reward of each row, (U,) each."""
-        a = self.posterior_counts()
-        t = a[:, -1:]
-        cov_factor = (t - a) / (t * (t + 1.0))
-        return self._mean(a), self.posterior_variance_of_expected_max(a / t, cov_factor)
+        at_most = self.posterior_counts()
+        total = at_most[:, -1:]
+        cov_factor = (total - at_most) / (total * (total + 1.0))
+        variance = self.posterior_variance_of_expected_max(at_most / total, cov_factor)
+        return self._mean(at_most), variance
 
     def posterior_variance_of_expected_max(
         self, mean_cdf: np.ndarray, cov_factor: np.ndarray
@@ -117,7 +118,11 @@ class Rewards:
         return self.max_of(1), (t / self.sizes) ** 2 * variance
 
     def posterior_counts(self) -> np.ndarray:
-        """Return a_l of the module docstring, (U, L); raise a ValueError for real rewards."""
+        """Return the counts of samples, prior outcomes and one of each category together, (U, L).
+
+        They count outcomes with at most each reward. Real rewards, without categories, raise a
+        ValueError.
+        """
         if self.categories is None:
             raise InputError(
                 "The posterior needs categories, and these outcomes are real rewards: choose "

@@ -1,19 +1,8 @@
-"""Reading of input: outcomes, answers and counts of any type become `Samples`.
-
-Functions take outcomes, and metrics take predictions. Both accept
-
-    nested lists, whose rows may be arrays and may differ in length
-    an array or tensor (M, N) of any library on the CPU
-    a column of Arrow, of `datasets` or of pandas
-    a data frame of pandas, polars, Arrow or DuckDB with a question in each row
-    counts in place of samples, in the forms that `count_tables` describes
+"""Reading of input: outcomes and answers in any container become `Samples`.
 
 `read_samples` turns numbers, which are outcomes, into a NumPy array, texts into an Arrow column,
 and samples of other or mixed types into a list of Python objects. Then `columns.stored` prepares
-them for a checker, or `as_outcomes` replaces labels by numbers.
-
-There are M questions and S values: one for each sample of all questions, or one for several equal
-samples of a question, with their number as its multiplicity.
+them for a checker, or `as_outcomes` replaces labels by numbers. There are M questions and S values.
 """
 
 from __future__ import annotations
@@ -34,12 +23,11 @@ from .containers import (
     plain_container,
     plain_entry,
     plain_list,
-    sample_rows,
     to_array,
     to_numpy,
 )
-from .count_tables import is_counts, read_counts
 from .counts import BinaryCounts, one_size, sums_per_question
+from .package import PACKAGE
 
 Labels = Mapping[str, float]
 """A dict from each label that an outcome may have to its number."""
@@ -56,7 +44,8 @@ def sample_place(name: str, sizes: np.ndarray, sample: int) -> Place:
 class Samples:
     """The samples of M questions, question after question.
 
-    Samples whose values are numbers are outcomes. A sample is scored unless its value is None.
+    A value stands for one sample, or for several equal samples of a question. Values that are
+    numbers are outcomes. A sample is scored unless its value is None.
 
     Attributes:
         values: (S,) an array of numbers, with 0 for None; or an Arrow column or a list of other
@@ -96,15 +85,9 @@ class Samples:
             return self.sizes
         n = sums_per_question(self.multiplicity, self.sizes)
         if not n.all():
-            raise InputError(
-                Place(self.name, int(n.argmin())),
-                " has no scored ",
-                SAMPLE,
-                InPython(": all are None, or counts of 0"),
-                ". Give 0 for each that counts as incorrect, or leave the ",
-                QUESTION,
-                " out.",
-            )
+            place, why = Place(self.name, int(n.argmin())), ": all are None, or counts of 0"
+            remedy = ". Give 0 for each that counts as incorrect, or leave the ", QUESTION, " out."
+            raise InputError(place, " has no scored ", SAMPLE, InPython(why), *remedy)
         return n
 
     @property
@@ -122,9 +105,7 @@ class Samples:
         """Return the outcome of each scored sample, (sum of n,), question after question."""
         if self.multiplicity is None:
             return self.values
-        if self.are_counts:
-            return np.repeat(self.values, self.multiplicity)
-        return self.values[self.multiplicity]
+        return np.repeat(self.values, self.multiplicity)
 
     # --- Outcomes ---------------------------------------------------------------------------
 
@@ -237,18 +218,21 @@ def require_shares(outcomes: Samples) -> Samples:
 
 
 def read_samples(values, name: str = "predictions") -> Samples:
-    """Read the samples of M questions from any container that the module docstring lists.
+    """Read the samples of M questions from a container of any library.
 
-    `name` is what the caller calls the samples. A ValueError is raised if there is no question, or
-    if one has no list of samples, or an empty list; a TypeError if an array cannot be converted.
+    It is a nested list, whose rows may be arrays and may differ in length; an array or tensor,
+    (M, N), on the CPU; or a column of Arrow, `datasets`, pandas or polars. The package also takes a
+    data frame with a question in each row, and counts. `name` is what the caller calls the samples.
+    A ValueError is raised if there is no question, or if one has no list of samples, or an empty
+    list; a TypeError if an array cannot be converted.
     """
     values = plain_container(values)
-    if is_frame(values) and not is_counts(values):
-        values = plain_container(sample_rows(values, name))
-    if is_counts(values):
-        samples = _samples_from_counts(values, name)
+    if has_columns(values):
+        values = PACKAGE.rooms.read_table(values, name)
+    if isinstance(values, Samples):
+        samples = values
     elif isinstance(values, list):
-        samples = _samples_from_lists(values, name)
+        samples = samples_from_lists(values, name)
     elif isinstance(values, np.ndarray):
         samples = _samples_from_array(values, name)
     elif hasattr(values, "chunks"):
@@ -266,13 +250,10 @@ def read_samples(values, name: str = "predictions") -> Samples:
     return samples
 
 
-def _samples_from_counts(counts, name: str) -> Samples:
-    """Return each category or answer of a question once, with its count as the multiplicity."""
-    values, multiplicity, sizes = read_counts(counts, name)
-    if not isinstance(values, list):  # an array of categories
-        return Samples(values, sizes, name, multiplicity)
-    answers = _samples_from_lists(values, name)  # The weight of None, not scored, is 0.
-    return replace(answers, multiplicity=multiplicity * answers.weights)
+def has_columns(values: Any) -> bool:
+    """Return whether the values are a data frame, a dict, or dicts, which the package reads."""
+    first = values[0] if isinstance(values, list) and values else values
+    return is_frame(values) or isinstance(first, Mapping)
 
 
 def _samples_from_array(array: np.ndarray, name: str) -> Samples:
@@ -280,7 +261,7 @@ def _samples_from_array(array: np.ndarray, name: str) -> Samples:
     if array.ndim == 0:
         raise ValueError(f"{name} is {array}: give a list with the samples of each question.")
     if array.ndim == 1:
-        return _samples_from_lists(array.tolist(), name)  # which raises an error for its first row
+        return samples_from_lists(array.tolist(), name)  # which raises an error for its first row
     if array.ndim > 2:
         raise ValueError(f"{name} has {array.ndim} dimensions: M questions x N samples.")
     values = np.ascontiguousarray(array, array.dtype.newbyteorder("=")).ravel()
@@ -290,7 +271,7 @@ def _samples_from_array(array: np.ndarray, name: str) -> Samples:
 def _samples_from_column(column, name: str) -> Samples:
     """Return the samples in an Arrow column of lists, without Python objects."""
     if not has_lists(column) or column.null_count:
-        return _samples_from_lists(column.to_pylist(), name)
+        return samples_from_lists(column.to_pylist(), name)
     import pyarrow.compute as pc
 
     sizes = to_numpy(pc.list_value_length(column)).astype(np.int64)
@@ -298,7 +279,7 @@ def _samples_from_column(column, name: str) -> Samples:
     return Samples(values, sizes, name, valid)
 
 
-def _samples_from_lists(lists: list[Any], name: str) -> Samples:
+def samples_from_lists(lists: list[Any], name: str) -> Samples:
     """Return the samples in a list with a list or array for each question."""
     if (numbers := _joined_arrays(lists)) is not None:
         return Samples(numbers, np.array([*map(len, lists)]), name)
@@ -314,9 +295,8 @@ def _samples_from_lists(lists: list[Any], name: str) -> Samples:
             types, texts = {*map(type, entries)}, column_of_texts([entries])
     if texts is not None:
         return Samples(texts, sizes, name, to_numpy(texts.is_valid()) if texts.null_count else None)
-    scored = None
-    if type(None) in types:
-        scored = np.array([entry is not None for entry in entries], dtype=bool)
+    has_none = type(None) in types
+    scored = np.array([entry is not None for entry in entries], dtype=bool) if has_none else None
     return Samples(_as_numbers(entries, types), sizes, name, scored)
 
 
@@ -369,13 +349,17 @@ def _as_numbers(entries: list[Any], types: set[type]) -> np.ndarray | list[Any]:
     if type(None) in types:  # False is 0 among numbers.
         filled = [False if entry is None else entry for entry in entries]
     numbers = np.asarray(filled)
-    exact = "f" if float in kinds else "iu" if int in kinds else "b"
-    if numbers.dtype.kind not in exact:
+    expected = "f" if float in kinds else "iu" if int in kinds else "b"
+    if numbers.dtype.kind not in expected:
         return entries
-    if kinds == {int, float} and (np.abs(numbers) >= 2**53).any():
-        is_large = any(type(entry) is int and abs(entry) > 2**53 for entry in entries)
-        return entries if is_large else numbers
-    return numbers
+    return entries if kinds == {int, float} and _loses_digits(entries, numbers) else numbers
+
+
+def _loses_digits(entries: list[Any], numbers: np.ndarray) -> bool:
+    """Return whether `numbers`, the entries as floats, may change an integer: one above 2^53."""
+    if (np.abs(numbers) < 2**53).all():  # the usual case, and fast
+        return False
+    return any(type(entry) is int and abs(entry) > 2**53 for entry in entries)
 
 
 # --- Outcomes -----------------------------------------------------------------------------
@@ -389,35 +373,21 @@ def n_in_keys(n: np.ndarray) -> int | str:
 def read_outcomes(R, name: str = "R", labels: Labels | None = None) -> Samples:
     """Read already-graded outcomes, or counts of outcomes. The values of the result are numbers.
 
-    `R` is any container that `read_samples` takes, a flat list or array, which is one question, or
-    a run, whose predictions are used. `name` is what the caller calls R. Missing entries (None,
-    masked, or NA of pandas) are not scored, and texts are replaced by their number in `labels`,
-    such as {"fully": 1.0}. A ValueError is raised if an outcome is invalid.
+    `R` is any container that `read_samples` takes, or a flat list or array, which is one question.
+    `name` is what the caller calls R. Missing entries (None, masked, or NA of pandas) are not
+    scored, and texts are replaced by their number in `labels`, such as {"fully": 1.0}. A ValueError
+    is raised if an outcome is invalid.
     """
-    values = plain_container(outcomes_in_run(R, name))
-    if isinstance(values, list):
-        is_flat = bool(values) and not (is_counts(values) or any(map(is_list_like, values)))
+    values = plain_container(R)
+    if has_columns(values):
+        is_flat = False
+    elif isinstance(values, list):
+        is_flat = bool(values) and not any(map(is_list_like, values))
     elif hasattr(values, "chunks"):  # an Arrow column
         is_flat = not has_lists(values)
     else:
         is_flat = isinstance(values, np.ndarray) and values.ndim == 1
     return as_outcomes(read_samples([values] if is_flat else values, name), labels)
-
-
-def outcomes_in_run(R: Any, name: str) -> Any:
-    """Return R["predictions"] if R is a run, as `at_k.read` returns it, otherwise R itself.
-
-    Raises a ValueError if the run has references or anything else that a function would ignore.
-    """
-    if not isinstance(R, Mapping) or "predictions" not in R:
-        return R
-    for argument in R:
-        if argument not in ("predictions", "groups"):
-            raise ValueError(
-                f"{name} is a run with {argument}, which a function does not use: give the run to "
-                f"a metric, as in at_k.load('gpassk').compute(**run)."
-            )
-    return R["predictions"]
 
 
 def as_outcomes(samples: Samples, labels: Labels | None = None) -> Samples:
@@ -449,22 +419,26 @@ def _numbers_of_labels(samples: Samples, labels: Labels) -> np.ndarray:
     """
     values = samples.values
     numbers = [*values] if isinstance(values, list) else values.to_pylist()
-    for i, entry in enumerate(numbers):
+    for index, entry in enumerate(numbers):
         number = 0 if entry is None else entry
         if isinstance(entry, str):
             number = labels.get(entry, labels.get(entry.lower()))
         is_integer = isinstance(number, int) and -(2**63) <= number < 2**63
-        numbers[i] = number
-        if is_integer or isinstance(number, float):
-            continue
-        problem = ": an outcome is a number or a bool."
-        if labels:
-            problem = f", which is none of {', '.join(labels)}, and no number."
-        elif isinstance(entry, str) and samples.name == "predictions":
-            problem = (
-                ", but there are no references to check the predictions against: give references, "
-                "or bools or numbers as predictions."
-            )
-        place = sample_place(samples.name, samples.sizes, i)
-        raise InputError(place, f" is {short(entry)}{problem}")
+        if not is_integer and not isinstance(number, float):
+            raise _error_of_outcome(samples, index, entry, labels)
+        numbers[index] = number
     return np.asarray(numbers)
+
+
+def _error_of_outcome(samples: Samples, index: int, entry: Any, labels: Labels) -> InputError:
+    """Return the error for an entry that is neither a number nor a label, with its place."""
+    problem = ": an outcome is a number or a bool."
+    if labels:
+        problem = f", which is none of {', '.join(labels)}, and no number."
+    elif isinstance(entry, str) and samples.name == "predictions":
+        problem = (
+            ", but there are no references to check the predictions against: give references, or "
+            "bools or numbers as predictions."
+        )
+    place = sample_place(samples.name, samples.sizes, index)
+    return InputError(place, f" is {short(entry)}{problem}")

@@ -18,9 +18,9 @@ import numpy as np
 from ..core.checks import as_list, check_k, check_name, check_number, is_list_like, short
 from ..core.credits import PASS_FAMILY, Credits, ScoreOptions, check_tau, threshold
 from ..core.expected import blocks_of_rows, chance_of_rank
-from ..core.samples import outcomes_in_run
 from ..scores.distributions import pmf
 from .reward_groups import read_rewards, weights_like
+from .sample_tables import outcomes_in_run
 
 _BASELINES = ("marginal", "none", "leave-one-out", "centered")
 _BELOW_N = ("leave-one-out", "centered")  # These need k < n.

@@ -5,10 +5,11 @@ from __future__ import annotations
 import itertools
 import json
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
-from ..core.checking import CheckCache, Checked, Checking, outcomes_of_match
+from ..core.checking import Checked, Checking, outcomes_of_match
 from ..core.checks import InputError, Place
 from ..core.columns import to_python
 from ..core.samples import Samples, sample_place
@@ -25,7 +26,7 @@ class GradedAnswers:
     def validate(self, checking: Checking) -> None:
         """Accept all options of `compute`."""
 
-    def check_samples(self, rows: Samples, checking: Checking, cache: CheckCache) -> Checked:
+    def check_samples(self, rows: Samples, checking: Checking, cache: dict[str, Any]) -> Checked:
         """Return the verdicts in the references as outcomes, and the samples as answers."""
         verdicts = [json.loads(reference) for reference in to_python(rows.references)]
         for question, (row, size) in enumerate(zip(verdicts, rows.sizes.tolist(), strict=True)):
