@@ -27,6 +27,13 @@ def chosen(text, reference="A"):
         ("故答案是\uff1aD。", "D"),
         ("La opción correcta es la D.", "D"),
         ("Верный ответ — D", "D"),
+        ("La réponse est donc l'option D.", "D"),
+        ("Die richtige Option ist D.", "D"),
+        ("الجواب هو D", "D"),
+        ("I'll answer D.", "D"),
+        ("A ist falsch.\nSvar: D", "D"),
+        ("\U0001d403", "D"),
+        ("D<|eot_id|>A", "D"),
         # a letter that is alone, at the start, at the end, named, or called correct
         ("<b>D</b>", "D"),
         ("<D>", "D"),
@@ -42,6 +49,9 @@ def chosen(text, reference="A"):
         ("Each option:\nA) Too low\nB) Too low\nC) Too low\nD) High\n\nSo D is correct.", "D"),
         ("A. Low: no\nB. Low: no\nD. High: yes", "D"),
         ("A? No, D.", "D"),
+        ("I believe (D) fits best, although (B) is close.", "D"),
+        ("The one that is left, D, is right.", "D"),
+        ("Option D is better. Option A is contradicted by line 3.", "D"),
         # no letter, or several
         ("Answer: (A)/(D)", None),
         ("答案\uff1aA或B", None),
@@ -64,6 +74,7 @@ def test_a_letter_is_read_as_a_person_reads_it(text, letter):
         ("Venus is too hot. So it must be the moon!", "C"),
         ("The answer is Mars, not Venus.", "B"),
         ("Not Mars.", None),
+        ("Not the moon, nor Venus: Mars.", "B"),
         ("Answer: Venus, because Mars is colder.", "A"),
     ],
 )
@@ -184,7 +195,7 @@ def test_named_checkers_take_texts_with_which_a_response_ends():
         at_k.checkers.numeric(stop=[3])  # type: ignore[list-item]
 
 
-@pytest.mark.parametrize(("name", "misses"), [("letters", 0), ("letters-of-many-models", 2)])
+@pytest.mark.parametrize(("name", "misses"), [("letters", 0), ("letters-of-many-models", 0)])
 def test_the_texts_of_the_study_are_read_as_a_person_reads_them(monkeypatch, name, misses):
     monkeypatch.syspath_prepend(ROOT / "tests/benchmarks")
     from extraction import read_cases, wrong_verdicts

@@ -6,6 +6,7 @@ A *mark* is what announces an answer, such as "The answer is" or a box.
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -87,9 +88,8 @@ def _letter_of_reference(answer: Any) -> str | None:
 
 def _normal(text: str) -> str:
     """Return a text in small letters without Markdown, LaTeX and punctuation around it."""
-    return " ".join(
-        re.sub(r"[*_`$]|\\text(?:bf)?|[{}]", " ", text).strip().casefold().split()
-    ).strip(" .,;:!\"'")
+    plain = re.sub(r"[*_`$]|\\text(?:bf)?|[{}]", " ", unicodedata.normalize("NFKC", text))
+    return " ".join(plain.casefold().split()).strip(" .,;:!\"'")
 
 
 # --- Responses ----------------------------------------------------------------------------
@@ -100,8 +100,11 @@ _MARKS_AROUND = (
 )
 _NOUN = r"(?:option|choice|answer|letter|statement|alternative)"
 _OTHER_NOUNS = (
-    "réponse|antwort|lösung|respuesta|risposta|resposta|ответ"
-    "|alternativa|opción|opção|opzione|вариант"
+    "réponse|antwort|lösung|respuesta|risposta|resposta|ответ|odpowiedź|antwoord|cevap|jawaban"
+    "|đáp án|الإجابة|الجواب|option|alternativa|opción|opção|opzione|вариант"
+)
+_OTHER_LETTERS = (
+    "lettre|letra|lettera|option|opción|opção|opzione|alternativa|buchstabe|буква|вариант"
 )
 # Letters of a word, apart from those of scripts without spaces.
 _PART_OF_WORD = "[^\\W_\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af]"
@@ -120,16 +123,20 @@ _LETTER = (
 # After a mark, and alone, a letter without a parenthesis may be small, if it is one of the first.
 _MARKED_LETTER = rf"(?:{_LETTER}|{_MARKS_AROUND}([a-h]){_NO_NAME}{_NO_ARTICLE})"
 _ADVERB = r"(?:\s+(?:therefore|thus|for sure|(?:most )?[a-z]+ly|then))"
-_ARTICLE = r"(?:(?:the|la|le|die|el|o|a)\s+)?"
+_ARTICLE = (  # what may be between "is" and a letter, as in "est donc la lettre C"
+    r"(?:(?:donc|also|quindi)\s+)?(?:(?:the|la|le|die|el|o|a|het)\s+)?(?:l['\u2019])?"
+    rf"(?:(?:{_OTHER_LETTERS})\s+)?"
+)
 _ANSWER_MARK = re.compile(
     r"(?:\b(?:"  # one word boundary for all words, which is searched fast
     r"(?:answer|ans|choice|option|letter|solution|selection|correct|final)\b[*_]*(?:\s(?:to|for|here|in)\b[^.\n]{0,80}?)?"
-    rf"[\"']?[*_]*\s*(?:is|would be|must be|should be|=|:|\||[-\u2013\u2192]){_ADVERB}?"
+    rf"[\"']?[*_]*\s*(?:(?:is|would be|must be|should be)\b|[=:|\u2013\u2192-]){_ADVERB}?"
     r"(?:\s+not\s+\S+\s+but\b)?(?!\s*not\b)"
-    r"|(?:choose|chose|select|pick|guess|go(?:ing)? with|conclude|leaves|leaving|left)\b"
+    r"|(?:choose|chose|select|pick|guess|go(?:ing)? with|conclude|leaves|leaving|left"
+    r"|(?:['\u2019]ll|will|would)\sanswer)\b"
     r"(?:\s+(?:us|with|only))*"
     rf"|(?P<it_is>it(?:['\u2019]s|\s(?:is|must be|has to be|should be))){_ADVERB}?"
-    rf"|(?:{_OTHER_NOUNS})\b[^.\n]{{0,20}}?(?:\b(?:est|ist|lautet|es|é|è)\s+{_ARTICLE}|:|—))"
+    rf"|(?:{_OTHER_NOUNS})\b[^.\n]{{0,20}}?(?:\b(?:est|ist|lautet|es|é|è|is|هي|هو)\s+{_ARTICLE}|:\s*{_ARTICLE}|—))"
     r"|\\boxed|<answer>|####|^[#*_ \t]*(?:final |correct )?answer[*_]*(?:[ ]*$|[ ](?=\W*[A-Z]\W*$))"
     r"|(?:答案|选项)[^\n。]{0,6}?(?:是|为|為|[:\uff1a])|(?<!不)选择?|(?:正解|答え|정답)[は은는:\uff1a])"
     rf"{_MARKS_AROUND}(?:the\s+|option\s+|choice\s+|letter\s+)*",
@@ -140,13 +147,16 @@ _NAMED_LETTER = (
     r"(?:\b(?:[Oo]ption|[Cc]hoice|[Ss]tatement|[Aa]lternative|Antwort|[Oo]pción|[Oo]pção|вариант)\s+"
     rf"|选项\s*){_MARKED_LETTER}"
 )
+_CORRECT = (
+    r"(?:it is\b|(?:fits|matches|works|answers)\b[^.,;\n]*\bbest\b"
+    r"|(?:\b(?:is|must be|seems|would be)\s+)?(?:(?:the|clearly|only|most|best|better)\s+)*"
+    r"(?:[Cc]orrect|[Rr]ight|[Tt]rue|[Yy]es|best|answer|accurate|plausible|likely|appropriate"
+    r"|supported)\b(?!\s+if\b))"
+)
 # "B is the correct one", where "Vitamin B is .." has another subject.
 _LETTER_CALLED_CORRECT = (
-    r"(?:^|[\n.,;:][ \t]*"
-    r"|\b(?:[Ss]o|[Tt]hus|[Tt]herefore|[Hh]ence|but|that|only|[Oo]ption|[Cc]hoice)\s+)[*_]{0,3}"
-    rf"{_LETTER}[)*\].:]*\s*(?:it is\b|(?:\b(?:is|must be|seems|would be)\s+)?"
-    r"(?:(?:the|clearly|only|most|best)\s+)*"
-    r"(?:[Cc]orrect|[Rr]ight|[Tt]rue|[Yy]es|best|answer|accurate|plausible|likely|appropriate)\b(?!\s+if\b))"
+    r"(?:^|[\n.,;:][ \t]*|\b(?:[Ss]o|[Tt]hus|[Tt]herefore|[Hh]ence|but|that|only|think|believe"
+    rf"|[Oo]ption|[Cc]hoice)\s+)[*_]{{0,3}}{_LETTER}[)*\].:,]*\s*{_CORRECT}"
 )
 _TO_END_OF_LINE = r"(?=[ .)*}\]$:_`\"']*$)"
 _NAME_IN_LINE = rf"[ \t#>-]*(?:{_LETTER}(?=[).:*\n]|[^\x00-\x7f]|\s+[-\u2013\u2014]\s+\w\w|\Z)"
@@ -157,14 +167,15 @@ _PLACES = [  # where a text without a mark has its letter, if all letters there 
         _LETTER_CALLED_CORRECT,
         _NAMED_LETTER,
         rf"\A{_NAME_IN_LINE}|\(([A-Za-z])\)(?![\s\S]*\([A-Za-z]\)))",
-        rf"^[ \t#>-]*{_LETTER}{_TO_END_OF_LINE}",
+        rf"^(?:[ \t#>-]*|[^\n:\uff1a]{{1,60}}[:\uff1a]\s*){_LETTER}{_TO_END_OF_LINE}",
         r"\(([A-Z])\)|\*\*([A-Z])\*\*",
         r"(?:\b(?:[Ii]s|[Ss]o|[Tt]herefore|[Tt]hus|[Hh]ence)[,\s]++|[.!?]\s++|=>|[\u2192\u21d2\u2234])\s*+"
         rf"{_LETTER}[)*\].\s]*\Z|\bis\s+{_LETTER}[)*\]]*:\s",
     )
 ]
 _RULED_OUT = re.compile(
-    r"\s*[)*\].:]*\s*(?:(?:is|are|was)\s+)?(?:also\s+)?(?:not\b|no\b|in|un|wrong|false|错|不)", re.I
+    r"\s*[)*\].:]*\s*(?:(?:is|are|was)\s+)?(?:also\s+)?(?:not\b|no\b|in|un|wrong|false|contradict|eliminat|refuted|rejected|ruled|错|不)",
+    re.I,
 )
 _ALTERNATIVE = re.compile(
     r"[\s)*\].}$\"']*(?:\bor\b|\band\b|/|,|&|\boder\b|\bou\b|\bo\b|[或和、])\s*(?:option\s+)?[*(\[\"']*"
@@ -175,7 +186,7 @@ _ITEM = re.compile(
 )
 _VERDICT = re.compile(r"\b(?:correct|right|true|yes|answer)\b", re.I)
 _LONGEST_OPTION = 1000  # characters
-_DENIED = r"(?<!not )(?<!not the )(?<!n't )(?<!n\u2019t )(?<!than )(?<!than the )"
+_DENIED = r"(?<!not )(?<!not the )(?<!n't )(?<!n\u2019t )(?<!nor )(?<!than )(?<!than the )"
 _REASON = re.compile(r"[,;(]|\b(?:since|because|as)\b")
 _STRAIGHT_QUOTES = str.maketrans("\u201c\u201d\u201e\u2018\u2019", '"""\'\'')
 _TAG = re.compile(r"</?(?:b|i|u|p|br|em|strong)\b[^<>]*>")
@@ -187,7 +198,8 @@ def read_choice(text: str, options: Options, stop: Sequence[str] = ()) -> str | 
     >>> read_choice("(A) is wrong. The answer is (C).", Options("C", "ABCD"))
     'C'
     """
-    text = _TAG.sub(" ", text.translate(_STRAIGHT_QUOTES))
+    text = unicodedata.normalize("NFKC", text.translate(_STRAIGHT_QUOTES))
+    text = _TAG.sub(" ", text)
     text = answer_part(text, stop, lambda part: _chosen(part, options) is not None)
     return _chosen(text, options)
 

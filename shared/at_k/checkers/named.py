@@ -319,6 +319,7 @@ def verify_math(
         text = f"${box}$" if box in text else text[text.rfind("\\boxed") :]
     is_same = text in (accepted.strip() for accepted in references)
     first = None
+    math_verify_library()  # a worker may import it here, which is no part of the comparison
     try:
         with _time_limit():
             answers = _parse_math(text)
