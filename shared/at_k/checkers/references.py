@@ -13,7 +13,7 @@ import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any
 
 from ..core.checks import short
@@ -88,11 +88,12 @@ def read_tests(reference: Any, where: str) -> Tests:
 
     Raises a ValueError if it has no known form, or if its code cannot test a program.
     """
-    reference = _as_text(reference)
-    if isinstance(reference, str) and _holds_cases(reference):
-        reference = {"input_output": reference}
+    reference = _joined_lines(reference)
     if isinstance(reference, str):
-        return _tests_in_code(reference, where)
+        cases = _json_object(reference) or {}
+        if not {"inputs", "outputs"} <= cases.keys():
+            return _tests_in_code(reference, where)
+        reference = {"input_output": cases}
     tests = _tests_of_row(reference, where) if isinstance(reference, Mapping) else None
     if tests is None:
         raise ValueError(f"{where} is {short(reference)}: python_tests takes {FORMS}.")
@@ -123,30 +124,34 @@ def _tests_of_row(reference: Mapping[str, Any], where: str) -> Tests | None:
     )
 
 
-def _as_text(value: Any) -> Any:
+def _joined_lines(value: Any) -> Any:
     """Return a list of lines as one text, and any other value unchanged."""
     is_lines = isinstance(value, (list, tuple)) and all(isinstance(line, str) for line in value)
     return "\n".join(value) if is_lines else value
 
 
-def _holds_cases(text: str) -> bool:
-    """Return whether a text is a JSON object with the keys "inputs" and "outputs"."""
-    try:
-        cases = json.loads(text) if text.lstrip().startswith("{") else None
-    except (ValueError, RecursionError):
-        return False
-    return isinstance(cases, dict) and {"inputs", "outputs"} <= cases.keys()
+def _json_object(value: Any) -> dict[str, Any] | None:
+    """Return a dict, or the dict that a JSON text holds; None for other values."""
+    with suppress(ValueError, RecursionError):
+        parsed = json.loads(value) if isinstance(value, str) else value
+        return parsed if isinstance(parsed, dict) else None
+    return None
 
 
 def _object(value: Any, where: str) -> dict[str, Any]:
     """Return a dict, or the dict that a JSON text holds; raise a ValueError for other values."""
-    try:
-        parsed = json.loads(value) if isinstance(value, str) else value
-    except ValueError:
-        parsed = None
-    if not isinstance(parsed, dict):
+    parsed = _json_object(value)
+    if parsed is None:
         raise ValueError(f"{where} is {short(value)}: give inputs and outputs, also as JSON.")
     return parsed
+
+
+def _text(value: Any, where: str, wanted: str) -> str:
+    """Return a text, or a list of lines as one text; raise a ValueError that asks for `wanted`."""
+    text = _joined_lines(value)
+    if not isinstance(text, str):
+        raise ValueError(f"{where} is {short(value)}: give {wanted}.")
+    return text
 
 
 def _check_entry_point(entry_point: Any, where: str) -> None:
@@ -162,10 +167,7 @@ def _code_in(row: Mapping[str, Any], names: Sequence[str], where: str) -> str | 
     """Return the code in the first of the fields `names` that a row has, or None if it has none."""
     for name in names:
         if name in row:
-            code = _as_text(row[name])
-            if not isinstance(code, str):
-                raise ValueError(f"{where}[{name!r}] is {short(code)}: give code.")
-            return code
+            return _text(row[name], f"{where}[{name!r}]", "code")
     return None
 
 
@@ -312,7 +314,7 @@ def _cases(row: Mapping[str, Any], entry_point: str | None, where: str) -> Tests
     if len(inputs) != len(outputs):
         raise ValueError(f"{where} has {len(inputs)} inputs but {len(outputs)} outputs.")
     if entry_point is None:
-        read_input = read_output = _lines
+        read_input = read_output = partial(_text, wanted="a text, or an entry_point to call")
     else:
         read_input = _arguments
         read_output = _json_value if all(isinstance(x, str) for x in inputs) else _checked_json
@@ -353,14 +355,6 @@ class _Unpickler(pickle.Unpickler):
     def find_class(self, module: str, name: str) -> Any:
         """Raise an error: a pickle could run any function that it names."""
         raise pickle.UnpicklingError(f"the pickle asks for {module}.{name}")
-
-
-def _lines(value: Any, where: str) -> Any:
-    """Return a text, or a list of lines as one text; raise a ValueError for other values."""
-    text = _as_text(value)
-    if not isinstance(text, str):
-        raise ValueError(f"{where} is {short(value)}: give a text, or an entry_point to call.")
-    return text
 
 
 def _arguments(value: Any, where: str) -> Any:
