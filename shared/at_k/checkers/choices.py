@@ -270,14 +270,16 @@ def _option_in(sentence: str, options: Options) -> str | None:
     """
     normal, texts = _normal(sentence), options.texts
     for part in (normal, _REASON.split(normal)[0]):
-        chosen = [
-            index
-            for index, text in enumerate(texts)
+        found = [
+            text
+            for text in texts
             if text and re.search(rf"(?<![\w.-]){_DENIED}{re.escape(text)}(?![\w-]|\.\d)", part)
         ]
-        chosen = [i for i in chosen if not any(i != j and texts[i] in texts[j] for j in chosen)]
-        if len(chosen) < 2:
-            return options.letters[chosen[0]] if chosen else None
+        longest = [
+            text for text in found if not any(text != other and text in other for other in found)
+        ]
+        if len(longest) < 2:
+            return options.letters[texts.index(longest[0])] if longest else None
     return None
 
 

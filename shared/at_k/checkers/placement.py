@@ -147,7 +147,9 @@ class Uses:
     def _uses(self, target: str) -> list[ast.expr]:
         """Return the nodes that read a variable, or an attribute of a test, of this name."""
         nodes: list[ast.Name | ast.Attribute] = [*self.of(ast.Name), *self.of(ast.Attribute)]
-        return [x for x in nodes if isinstance(x.ctx, ast.Load) and _own_name(x) == target]
+        return [
+            node for node in nodes if isinstance(node.ctx, ast.Load) and _own_name(node) == target
+        ]
 
     def _needs_process_of_program(self, node: ast.Name) -> bool:
         """Return whether the tests do more with a name of the program than call it or pass it on.

@@ -212,7 +212,7 @@ def _parsed_tests(code: str, entry_point: str | None) -> TestCode:
     has_definitions = bool(uses.of(*DEFINITIONS, ast.Lambda))
     if not is_test and not has_definitions:
         raise ValueError(f"is {short(code)}, which tests nothing: python_tests takes {FORMS}.")
-    has_check = "check" in [x.name for x in tree.body if isinstance(x, ast.FunctionDef)]
+    functions = [node.name for node in tree.body if isinstance(node, ast.FunctionDef)]
     modules = sorted({path.partition(".")[0] for path in uses.imported.values()})
     _require_installed(modules)
     names = {node.id for node in uses.of(ast.Name)}
@@ -220,12 +220,14 @@ def _parsed_tests(code: str, entry_point: str | None) -> TestCode:
     return TestCode(
         tests=code,
         names=tuple(sorted(name for name in names if not name.startswith("__"))),
-        imports=tuple(ast.unparse(x) for x in tree.body if isinstance(x, _IMPORTS)),
+        imports=tuple(ast.unparse(node) for node in tree.body if isinstance(node, _IMPORTS)),
         modules=tuple(modules),
         is_test=is_test,
-        may_have_tests=has_definitions and not (entry_point and has_check),
+        may_have_tests=has_definitions and not (entry_point and "check" in functions),
         borrowed=tuple(uses.borrowed.items()),
-        replaced=tuple(x.attr for x in uses.of(ast.Attribute) if isinstance(x.ctx, ast.Store)),
+        replaced=tuple(
+            node.attr for node in uses.of(ast.Attribute) if isinstance(node.ctx, ast.Store)
+        ),
         shares_interpreter=uses.need_interpreter(),
     )
 
@@ -263,7 +265,7 @@ def _calls_a_test(function: ast.expr, is_statement: bool, defined: Mapping[str, 
         of_program = not hasattr(builtins, function.id) and function.id != "main"
         of_tests = isinstance(defined.get(function.id), DEFINITIONS[:2])
         return of_tests or (is_statement and of_program)
-    [owner, *_] = [x.id for x in ast.walk(function) if isinstance(x, ast.Name)] or [""]
+    owner, *_ = [*(node.id for node in ast.walk(function) if isinstance(node, ast.Name)), ""]
     if isinstance(function, ast.Lambda) or isinstance(defined.get(owner), ast.ClassDef):
         return True
     method = getattr(function, "attr", "")
@@ -317,13 +319,18 @@ def _cases(row: Mapping[str, Any], entry_point: str | None, where: str) -> Tests
         read_input = read_output = partial(_text, wanted="a text, or an entry_point to call")
     else:
         read_input = _arguments
-        read_output = _json_value if all(isinstance(x, str) for x in inputs) else _checked_json
+        are_texts = all(isinstance(arguments, str) for arguments in inputs)
+        read_output = _json_value if are_texts else _checked_json
     in_inputs, in_outputs = f"{where}['inputs']", f"{where}['outputs']"
     return Tests(
         prompt="" if is_contest else _prompt_of_function(row, entry_point, where),
         entry_point=entry_point,
-        inputs=tuple(read_input(x, f"{in_inputs}[{case}]") for case, x in enumerate(inputs)),
-        outputs=tuple(read_output(x, f"{in_outputs}[{case}]") for case, x in enumerate(outputs)),
+        inputs=tuple(
+            read_input(value, f"{in_inputs}[{case}]") for case, value in enumerate(inputs)
+        ),
+        outputs=tuple(
+            read_output(value, f"{in_outputs}[{case}]") for case, value in enumerate(outputs)
+        ),
         is_wrapped="input_output" in row,
         is_contest=is_contest,
     )
@@ -345,8 +352,8 @@ def _cases_of_hub(row: dict[str, Any], where: str) -> dict[str, Any]:
             raise ValueError(f"{where}[{name!r}] is {short(row[name])}: {what}") from error
     metadata = _object(row.get("metadata") or {}, f"{where}['metadata']")
     function = row.get("func_name", metadata.get("func_name"))
-    read = {"inputs": [x for x, _ in cases], "outputs": [y for _, y in cases]}
-    return read | ({"fn_name": function} if function else {})
+    inputs, outputs = [case[0] for case in cases], [case[1] for case in cases]
+    return {"inputs": inputs, "outputs": outputs} | ({"fn_name": function} if function else {})
 
 
 class _Unpickler(pickle.Unpickler):

@@ -104,12 +104,15 @@ class Sandbox:
         self._errors, self._desk, self._printed = files
         is_root = is_isolated and os.geteuid() == 0
         folders = ["/tmp", "/dev/shm"] if is_isolated else [self._folder]
-        settings = {
-            **vars(limits),
-            "folders": folders,
+        descriptors = {
             "desk": self._desk.fileno(),
             "printed": self._printed.fileno(),
             "code": _server_code().fileno(),
+        }
+        settings = {
+            **vars(limits),
+            **descriptors,
+            "folders": folders,
             "limits_processes": is_isolated and (is_root or _counts_processes_of_namespaces()),
             "user": (1 << 30) + (os.getpid() << 7) + next(self._numbers) % 128 if is_root else None,
         }
@@ -125,8 +128,7 @@ class Sandbox:
                 stdout=subprocess.PIPE,
                 stderr=self._errors,
                 env=environment,
-                pass_fds=[settings[x] for x in ("desk", "printed", "code")]
-                + [refused_calls.fileno()],
+                pass_fds=[*descriptors.values(), refused_calls.fileno()],
                 start_new_session=True,
                 cwd=self._folder,
             )
@@ -365,7 +367,9 @@ def _readable_paths() -> list[str]:
     paths = [*filter(os.path.exists, (*_SYSTEM, *_python_folders(), *_SETTINGS))]
     # bubblewrap would make these folders so that only root may enter.
     parents = {str(parent) for path in paths for parent in Path(path).parents} - {"/"}
-    options = [x for parent in sorted(parents) for x in ("--perms", "0755", "--dir", parent)]
+    options = []
+    for parent in sorted(parents):
+        options += ["--perms", "0755", "--dir", parent]
     for path in paths:
         is_link = path in _SYSTEM and os.path.islink(path)
         options += ["--symlink", os.readlink(path), path] if is_link else ["--ro-bind", path, path]

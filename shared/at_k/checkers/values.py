@@ -6,14 +6,15 @@ process gets a reference to it: decoding creates no object that the sender could
 
 from __future__ import annotations
 
-import importlib
 import json
 import math
 import os
 import re
 from collections import Counter, OrderedDict, deque
 from collections.abc import Callable
+from datetime import date, datetime, time, timedelta
 from decimal import Decimal
+from fractions import Fraction
 from itertools import islice
 from typing import Any
 
@@ -26,6 +27,11 @@ _AS_IT_IS = (type(None), bool, str, float)
 def _bounds(value: Any) -> list[Any]:
     """Return the arguments that make a range or a slice."""
     return [value.start, value.stop, value.step]
+
+
+def _days_and_seconds(value: timedelta) -> list[int]:
+    """Return the arguments that make a timedelta."""
+    return [value.days, value.seconds, value.microseconds]
 
 
 # The name of each type, how it is written with simpler values, and how it is made of them.
@@ -51,15 +57,16 @@ _TYPES: dict[type, tuple[str, Callable[[Any], Any], Callable[[Any], Any]]] = {
     deque: ("deque", lambda value: [[*value], value.maxlen], lambda parts: deque(*parts)),
     Counter: ("Counter", dict, Counter),
     OrderedDict: ("OrderedDict", lambda value: [*map(list, value.items())], OrderedDict),
-}
-# The arguments that make an equal value, for types of modules that are imported only when needed.
-_OTHER_TYPES: dict[tuple[str, str], Callable[[Any], Any]] = {
-    ("decimal", "Decimal"): lambda value: [str(value)],
-    ("fractions", "Fraction"): lambda value: [value.numerator, value.denominator],
-    ("datetime", "date"): lambda value: [value.isoformat()],
-    ("datetime", "time"): lambda value: [value.isoformat()],
-    ("datetime", "datetime"): lambda value: [value.isoformat()],
-    ("datetime", "timedelta"): lambda value: [value.days, value.seconds, value.microseconds],
+    Decimal: ("Decimal", str, Decimal),
+    Fraction: (
+        "Fraction",
+        lambda value: [*value.as_integer_ratio()],
+        lambda parts: Fraction(*parts),
+    ),
+    date: ("date", date.isoformat, date.fromisoformat),
+    time: ("time", time.isoformat, time.fromisoformat),
+    datetime: ("datetime", datetime.isoformat, datetime.fromisoformat),
+    timedelta: ("timedelta", _days_and_seconds, lambda parts: timedelta(*parts)),
 }
 # Classes and functions of Python that both sides have. None of them does anything but compute.
 _COMPUTING: list[Any] = [
@@ -70,7 +77,7 @@ _COMPUTING: list[Any] = [
 _BUILTINS: dict[str, Any] = {function.__name__: function for function in _COMPUTING}
 _MAKERS: dict[str, Callable[[Any], Any]] = {name: make for name, _, make in _TYPES.values()}
 _MAKERS["builtin"] = lambda name: _BUILTINS[name]
-_BASES = (list, str, float, *_TYPES)
+_BASES = {list, str, float, *_TYPES} - {date, time, datetime, timedelta}
 _ARRAYS = "biufcUMm"  # kinds of arrays of NumPy that are values
 
 
@@ -90,9 +97,6 @@ def encode(value: Any, keep: Callable[[Any], Any]) -> Any:
     if kind in (type, type(len)) and value in _COMPUTING:
         builtin: Any = value
         return {"builtin": builtin.__name__}
-    other = _OTHER_TYPES.get((kind.__module__, kind.__name__))
-    if other is not None:
-        return {"other": [kind.__module__, kind.__name__, other(value)]}
     if kind.__module__ == "numpy" and hasattr(value, "dtype") and value.dtype.kind in _ARRAYS:
         return {"array": [value.dtype.str, value.shape, value.tobytes().hex()]}
     return keep(value)
@@ -118,11 +122,6 @@ def decode(data: Any, resolve: Callable[[str, Any], Any]) -> Any:
     [(name, content)] = data.items()
     if name in _MAKERS:
         return _MAKERS[name](decode(content, resolve))
-    if name == "other":
-        module, kind, arguments = content
-        if (module, kind) in _OTHER_TYPES:
-            make = getattr(importlib.import_module(module), kind)
-            return getattr(make, "fromisoformat", make)(*arguments)
     if name == "array":
         import numpy
 
