@@ -47,21 +47,21 @@ def _options_of_row(row: Mapping[str, Any]) -> Options | None:
 
     Options are a list, a dict of texts by labels, or as in ARC {"text": [..], "label": [..]}.
     """
-    texts, labels = row.get("options", row.get("choices")), []
-    if isinstance(texts, Mapping):
-        labels = [*map(str, texts.get("label", [*texts]))]
-        texts = texts.get("text", [*texts.values()])
-    if not isinstance(texts, Sequence) or isinstance(texts, str):
+    given, labels = row.get("options", row.get("choices")), []
+    if isinstance(given, Mapping):
+        labels = [*map(str, given.get("label", [*given]))]
+        given = given.get("text", [*given.values()])
+    if not isinstance(given, Sequence) or isinstance(given, str):
         return None
-    known, letters = tuple(_normal(str(text)) for text in texts), _LETTERS[: len(texts)]
+    texts, letters = tuple(_normal(str(text)) for text in given), _LETTERS[: len(given)]
     names = [label.strip().upper() for label in labels or letters]
     if not texts or len({*names}) != len(texts) or len(texts) > len(_LETTERS):
         return None
     if all(len(name) == 1 and name in _LETTERS for name in names):
         letters = "".join(names)
     answer = row.get("answer") if row.get("answer") is not None else row.get("answer_index")
-    index = None if answer is None else _index_of_answer(answer, names, known, bool(labels))
-    return None if index is None else Options(letters[index], letters, known)
+    index = None if answer is None else _index_of_answer(answer, names, texts, bool(labels))
+    return None if index is None else Options(letters[index], letters, texts)
 
 
 def _index_of_answer(
@@ -87,7 +87,7 @@ def _letter_of_reference(answer: Any) -> str | None:
 
 
 def _normal(text: str) -> str:
-    """Return a text in small letters without Markdown, LaTeX and punctuation around it."""
+    """Return a text in small letters without Markdown, LaTeX and punctuation at its ends."""
     plain = re.sub(r"[*_`$]|\\text(?:bf)?|[{}]", " ", unicodedata.normalize("NFKC", text))
     return " ".join(plain.casefold().split()).strip(" .,;:!\"'")
 

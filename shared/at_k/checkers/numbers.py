@@ -14,7 +14,6 @@ import unicodedata
 from collections.abc import Iterator, Sequence
 from decimal import MAX_EMAX, MAX_PREC, MIN_EMIN, Context, Decimal
 from fractions import Fraction
-from functools import partial
 
 from .responses import answer_part, boxed, last_answer, sentences
 
@@ -316,7 +315,9 @@ _EXPLAINING = re.compile(  # It starts or ends where a number starts: of 10, the
     re.IGNORECASE,
 )
 _EQUAL = re.compile(r"(?:=|\b(?:is|are)\b)(?=\D*\d)")
-_SUBJECT = re.compile(r"[-+\d.,/%]+\s*(?:[^\W\d_]+\s*)?\Z")  # "84 min" of "84 min = 1 h 24 min"
+_SUBJECT = re.compile(  # "84 min" of "84 min = 1 h 24 min"
+    r"(?<![-+\d.,/%])[-+]?\d[\d.,/%]*\s*(?:[^\W\d_]+\s*)?\Z"
+)
 _LABELLED = re.compile(  # - Width: 7 cm
     rf"[\s*\u2022-]*(?!.*(?:total|sum|result|answer|altogether|overall|combined|left|remain))"
     rf"[^\W\d][^:\n\d]*:[\s*]*\$?{_N}(?:\s?[^\W\d_]+)?\W*",
@@ -386,21 +387,26 @@ def _last_number(text: str) -> str | None:
     """
     if len(_ITEM.findall(text)) > 1:
         text = _ITEM.sub("", text)
-    parts = [part for part in sentences(text) if _DIGIT.search(part) and not _REMARK.match(part)]
-    if len(parts) > 1 and all(map(_LABELLED.fullmatch, parts[-2:])):
+    stating = [part for part in sentences(text) if _DIGIT.search(part) and not _REMARK.match(part)]
+    if len(stating) > 1 and all(map(_LABELLED.fullmatch, stating[-2:])):
         return None
-    for read_as in (partial(_ASIDE.sub, ""), str):
-        for sentence in reversed(parts):
-            start = sentence.rfind(" ", 0, max(0, len(sentence) - _LONGEST_SENTENCE)) + 1
-            plain = _plain(sentence[start:])
-            first = text.rfind(sentence)
-            remark = text[first : first + len(sentence) + _LONGEST_SENTENCE]
-            if _NO_ANSWER.search(remark) or _TWO_RESULTS.search(re.split(_THEN, plain)[-1]):
-                return None
-            read = read_as(plain)
-            if _NUMBER.search(read):
-                return _number_of_result(read) or _number_of_result(plain) or _left_side(plain)
-    return None
+    only_explaining = []  # the last sentence first
+    for sentence in reversed(stating):
+        start = sentence.rfind(" ", 0, max(0, len(sentence) - _LONGEST_SENTENCE)) + 1
+        plain = _plain(sentence[start:])
+        with_next = text[text.rfind(sentence) :][: len(sentence) + _LONGEST_SENTENCE]
+        if _NO_ANSWER.search(with_next) or _TWO_RESULTS.search(re.split(_THEN, plain)[-1]):
+            return None
+        main_clauses = _ASIDE.sub("", plain)
+        if _NUMBER.search(main_clauses):
+            return _number_of_result(main_clauses) or _stated_number(plain)
+        only_explaining.append(plain)
+    return next((_stated_number(plain) for plain in only_explaining if _NUMBER.search(plain)), None)
+
+
+def _stated_number(text: str) -> str | None:
+    """Return the form of the number that a sentence gives as its result or subject, or None."""
+    return _number_of_result(text) or _left_side(text)
 
 
 def _number_of_result(text: str) -> str | None:
@@ -410,21 +416,18 @@ def _number_of_result(text: str) -> str | None:
     only number. Numbers that explain another one, such as "of the 10", do not count beside others.
     """
     *_, last = [0, *(number.start() for number in _NUMBER.finditer(text))]
-    words = [word.end() for word in _RESULT.finditer(text) if word.end() <= last]
-    numbers = dict(_numbers_alone(text, max(words, default=0)))
+    result_words = [word.end() for word in _RESULT.finditer(text) if word.end() <= last]
+    numbers = dict(_numbers_alone(text, max(result_words, default=0)))
     explaining = {end for match in _EXPLAINING.finditer(text) for end in match.span()}
     starts = (numbers.keys() - explaining) or numbers.keys()
-    return numbers[min(starts)] if len(starts) == 1 or (words and starts) else None
+    return numbers[min(starts)] if len(starts) == 1 or (result_words and starts) else None
 
 
 def _left_side(text: str) -> str | None:
     """Return the form of the number before the last "=", "is" or "are" of a sentence, or None."""
     *_, last = [0, *(equal.start() for equal in _EQUAL.finditer(text))]
-    *_, form = [
-        None,
-        *(x for start, x in _numbers_alone(text) if _SUBJECT.match(text[:last], start)),
-    ]
-    return form
+    subject = _SUBJECT.search(text[:last])
+    return dict(_numbers_alone(text, subject.start())).get(subject.start()) if subject else None
 
 
 # --- References ---------------------------------------------------------------------------

@@ -144,7 +144,8 @@ class Sandbox:
         A SandboxDiedError is raised if the program did not run, or `ending` was set.
         """
         self._send(job, exam)
-        usage, excess, start, is_late = _Usage(job), None, time.monotonic(), False
+        usage, start = _Usage(job), time.monotonic()
+        excess, end_of_tests, is_late = None, 0.0, False
         while not self._poll.poll(1000 * _BETWEEN_LOOKS):
             seconds = time.monotonic() - start
             if ending.is_set() or seconds > self._limits.wall_seconds + _PATIENCE:
@@ -153,9 +154,9 @@ class Sandbox:
             _signal(processes[:1], signal.SIGCONT)  # a program may have stopped the examiner
             if excess is None:
                 usage.look(processes)
-                excess, stop = self._excess(usage, seconds), seconds + _PATIENCE_WITH_TESTS
+                excess, end_of_tests = self._excess(usage, seconds), seconds + _PATIENCE_WITH_TESTS
             if excess is not None:  # the program ends, and if tests go on, the examiner
-                is_late = seconds > stop
+                is_late = seconds > end_of_tests
                 _signal(processes if is_late else processes[1:])
         reply = self._receive()
         if not reply["has_started"]:
