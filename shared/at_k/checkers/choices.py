@@ -275,9 +275,7 @@ def _option_in(sentence: str, options: Options) -> str | None:
             for text in texts
             if text and re.search(rf"(?<![\w.-]){_DENIED}{re.escape(text)}(?![\w-]|\.\d)", part)
         ]
-        longest = [
-            text for text in found if not any(text != other and text in other for other in found)
-        ]
+        longest = [text for text in found if sum(text in other for other in found) == 1]
         if len(longest) < 2:
             return options.letters[texts.index(longest[0])] if longest else None
     return None

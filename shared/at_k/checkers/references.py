@@ -10,7 +10,7 @@ import io
 import json
 import pickle
 import zlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
@@ -321,16 +321,15 @@ def _cases(row: Mapping[str, Any], entry_point: str | None, where: str) -> Tests
         read_input = _arguments
         are_texts = all(isinstance(arguments, str) for arguments in inputs)
         read_output = _json_value if are_texts else _checked_json
-    in_inputs, in_outputs = f"{where}['inputs']", f"{where}['outputs']"
+
+    def read_cases(name: str, read: Callable[[Any, str], Any]) -> tuple[Any, ...]:
+        return tuple(read(case, f"{where}[{name!r}][{i}]") for i, case in enumerate(row[name]))
+
     return Tests(
         prompt="" if is_contest else _prompt_of_function(row, entry_point, where),
         entry_point=entry_point,
-        inputs=tuple(
-            read_input(value, f"{in_inputs}[{case}]") for case, value in enumerate(inputs)
-        ),
-        outputs=tuple(
-            read_output(value, f"{in_outputs}[{case}]") for case, value in enumerate(outputs)
-        ),
+        inputs=read_cases("inputs", read_input),
+        outputs=read_cases("outputs", read_output),
         is_wrapped="input_output" in row,
         is_contest=is_contest,
     )

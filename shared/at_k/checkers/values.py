@@ -22,16 +22,12 @@ LONGEST = 1 << 25  # bytes of a message
 _read, _write = os.read, os.write  # kept here, because a program may replace those of `os`
 
 _AS_IT_IS = (type(None), bool, str, float)
+_SHORTEST = timedelta.resolution
 
 
 def _bounds(value: Any) -> list[Any]:
     """Return the arguments that make a range or a slice."""
     return [value.start, value.stop, value.step]
-
-
-def _days_and_seconds(value: timedelta) -> list[int]:
-    """Return the arguments that make a timedelta."""
-    return [value.days, value.seconds, value.microseconds]
 
 
 # The name of each type, how it is written with simpler values, and how it is made of them.
@@ -49,24 +45,16 @@ _TYPES: dict[type, tuple[str, Callable[[Any], Any], Callable[[Any], Any]]] = {
     type(...): ("ellipsis", lambda value: None, lambda none: ...),
     type({}.keys()): ("keys", list, lambda keys: dict.fromkeys(keys).keys()),
     type({}.values()): ("values", list, lambda values: dict(enumerate(values)).values()),
-    type({}.items()): (
-        "items",
-        lambda value: [*map(list, value)],
-        lambda items: dict(items).items(),
-    ),
+    type({}.items()): ("items", dict, dict.items),
     deque: ("deque", lambda value: [[*value], value.maxlen], lambda parts: deque(*parts)),
     Counter: ("Counter", dict, Counter),
-    OrderedDict: ("OrderedDict", lambda value: [*map(list, value.items())], OrderedDict),
+    OrderedDict: ("OrderedDict", dict, OrderedDict),
     Decimal: ("Decimal", str, Decimal),
-    Fraction: (
-        "Fraction",
-        lambda value: [*value.as_integer_ratio()],
-        lambda parts: Fraction(*parts),
-    ),
+    Fraction: ("Fraction", str, Fraction),
     date: ("date", date.isoformat, date.fromisoformat),
     time: ("time", time.isoformat, time.fromisoformat),
     datetime: ("datetime", datetime.isoformat, datetime.fromisoformat),
-    timedelta: ("timedelta", _days_and_seconds, lambda parts: timedelta(*parts)),
+    timedelta: ("timedelta", lambda span: span // _SHORTEST, lambda number: number * _SHORTEST),
 }
 # Classes and functions of Python that both sides have. None of them does anything but compute.
 _COMPUTING: list[Any] = [
