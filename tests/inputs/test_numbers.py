@@ -356,6 +356,7 @@ def test_the_table_in_the_guide_is_what_is_read():
     [
         *(("first", 1, 3), ("several-answers", 0, 0), ("many-models", 0, 1), ("adjusted", 0, 1)),
         *(("held-back", 0, 2), ("distracting", 0, 3), ("later", 0, 7), ("endings", 2, 1)),
+        *(("current-models", 2, 1), ("current-models-later", 0, 2)),
     ],
 )
 def test_the_texts_of_the_study_are_read_as_the_guide_says(
