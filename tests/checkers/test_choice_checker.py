@@ -27,13 +27,7 @@ def chosen(text, reference="A"):
         ("故答案是\uff1aD。", "D"),
         ("La opción correcta es la D.", "D"),
         ("Верный ответ — D", "D"),
-        ("La réponse est donc l'option D.", "D"),
-        ("Die richtige Option ist D.", "D"),
-        ("الجواب هو D", "D"),
-        ("I'll answer D.", "D"),
         ("A ist falsch.\nSvar: D", "D"),
-        ("\U0001d403", "D"),
-        ("D<|eot_id|>A", "D"),
         # a letter that is alone, at the start, at the end, named, or called correct
         ("<b>D</b>", "D"),
         ("<D>", "D"),
@@ -49,9 +43,6 @@ def chosen(text, reference="A"):
         ("Each option:\nA) Too low\nB) Too low\nC) Too low\nD) High\n\nSo D is correct.", "D"),
         ("A. Low: no\nB. Low: no\nD. High: yes", "D"),
         ("A? No, D.", "D"),
-        ("I believe (D) fits best, although (B) is close.", "D"),
-        ("The one that is left, D, is right.", "D"),
-        ("Option D is better. Option A is contradicted by line 3.", "D"),
         # no letter, or several
         ("Answer: (A)/(D)", None),
         ("答案\uff1aA或B", None),

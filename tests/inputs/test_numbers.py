@@ -125,20 +125,12 @@ RESPONSES = [
     ("Answer: undefined (0 in the denominator)", None),
     ("The answer can't be determined from 4 sides.", None),
     # the end of a turn, and other remarks
-    ("It is 8.<|im_end|>\n<|im_start|>user\n9 times 9?", "8"),
     ("The total is 8.</s>81", "8"),
-    ("x = 8. Substituting back into it, 3 * 8 = 24.", "8"),
-    ("She pays $8.\nReasoning: 4 pens at $2 each.", "8"),
     ("It is 8, although it could be 9.", None),
-    # the left side of an equation, if the right one is a calculation
-    ("24 = 2 x 12", "24"),
-    ("Sum = 20 min + 70 min = 90 min = 1 h 30 min", "9E+1"),
     ("The sum is 8 + ", None),
     # lists with words, and amounts with labels
     ("She bought 3 pens on Monday, 4 on Friday and 5 today.", None),
     ("The roots are 1, 4 or 9.", None),
-    ("Plan 2 costs $8 while plan 3 costs $9.", None),
-    ("小明有3个苹果和5个梨。", None),
     ("- Red: 4 marbles\n- Blue: 9 marbles", None),
     ("- Red: 4 marbles\n- Blue: 9 marbles\n- Total: 13 marbles", "13"),
     # without a mark, the first number after the last word of a result in the last sentence
@@ -162,7 +154,6 @@ RESPONSES = [
     # a clause that explains is not read, unless there is nothing else
     ("She saved 6 coins, whereas 2 + 9 = 11 were spent.", "6"),
     ("The least value is -4, at x = 3.", "-4"),
-    ("For x = 3 it returns 8.", "8"),
     ("So when x is 3 the value is 8.", "8"),
     ("Counting the 2 at the door, we get to 8.", "8"),
     ("Sind nach 3 Tagen noch 8 da.", "8"),

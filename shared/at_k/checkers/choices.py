@@ -95,9 +95,7 @@ def _normal(text: str) -> str:
 # --- Responses ----------------------------------------------------------------------------
 
 # Repetitions have a bound, so that a text of nothing but such marks takes no quadratic time.
-_MARKS_AROUND = (
-    r"(?:\s{1,200}+|[*_`$\"':\uff1a\[]|\\(?:text\w{0,8}|mathrm|mathbf)|\{|\\\(|\\\[){0,16}"
-)
+_MARKS_AROUND = r"(?:\s{1,200}+|[*_`$\"':\[]|\\(?:text\w{0,8}|mathrm|mathbf)|\{|\\\(|\\\[){0,16}"
 _NOUN = r"(?:option|choice|answer|letter|statement|alternative)"
 _OTHER_NOUNS = (
     "réponse|antwort|lösung|respuesta|risposta|resposta|ответ|odpowiedź|antwoord|cevap|jawaban"
@@ -138,7 +136,7 @@ _ANSWER_MARK = re.compile(
     rf"|(?P<it_is>it(?:['\u2019]s|\s(?:is|must be|has to be|should be))){_ADVERB}?"
     rf"|(?:{_OTHER_NOUNS})\b[^.\n]{{0,20}}?(?:\b(?:est|ist|lautet|es|é|è|is|هي|هو)\s+{_ARTICLE}|:\s*{_ARTICLE}|—))"
     r"|\\boxed|<answer>|####|^[#*_ \t]*(?:final |correct )?answer[*_]*(?:[ ]*$|[ ](?=\W*[A-Z]\W*$))"
-    r"|(?:答案|选项)[^\n。]{0,6}?(?:是|为|為|[:\uff1a])|(?<!不)选择?|(?:正解|答え|정답)[は은는:\uff1a])"
+    r"|(?:答案|选项)[^\n。]{0,6}?(?:是|为|為|:)|(?<!不)选择?|(?:正解|答え|정답)[は은는:])"
     rf"{_MARKS_AROUND}(?:the\s+|option\s+|choice\s+|letter\s+)*",
     re.IGNORECASE | re.MULTILINE,
 )
@@ -167,7 +165,7 @@ _PLACES = [  # where a text without a mark has its letter, if all letters there 
         _LETTER_CALLED_CORRECT,
         _NAMED_LETTER,
         rf"\A{_NAME_IN_LINE}|\(([A-Za-z])\)(?![\s\S]*\([A-Za-z]\)))",
-        rf"^(?:[ \t#>-]*|[^\n:\uff1a]{{1,60}}[:\uff1a]\s*){_LETTER}{_TO_END_OF_LINE}",
+        rf"^(?:[ \t#>-]*|[^\n:]{{1,60}}:\s*){_LETTER}{_TO_END_OF_LINE}",
         r"\(([A-Z])\)|\*\*([A-Z])\*\*",
         r"(?:\b(?:[Ii]s|[Ss]o|[Tt]herefore|[Tt]hus|[Hh]ence)[,\s]++|[.!?]\s++|=>|[\u2192\u21d2\u2234])\s*+"
         rf"{_LETTER}[)*\].\s]*\Z|\bis\s+{_LETTER}[)*\]]*:\s",
