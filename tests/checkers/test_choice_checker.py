@@ -186,15 +186,9 @@ def test_named_checkers_take_texts_with_which_a_response_ends():
         at_k.checkers.numeric(stop=[3])  # type: ignore[list-item]
 
 
-@pytest.mark.parametrize(
-    ("name", "misread"),  # for each misread text, whether it is correct
-    [
-        *(("letters", []), ("letters-of-many-models", []), ("letters-of-current-models", [])),
-        ("letters-of-current-models-later", [False]),
-    ],
-)
-def test_the_texts_of_the_study_are_read_as_a_person_reads_them(monkeypatch, name, misread):
+@pytest.mark.parametrize("authors", ["", "-of-many-models", "-of-current-models"])
+def test_the_texts_of_the_study_are_read_as_a_person_reads_them(monkeypatch, authors):
     monkeypatch.syspath_prepend(ROOT / "tests/benchmarks")
     from extraction import read_cases, wrong_verdicts
 
-    assert [case.is_correct for case in wrong_verdicts("choice", read_cases(name))] == misread
+    assert not wrong_verdicts("choice", read_cases(f"letters{authors}"))

@@ -284,7 +284,7 @@ def _option_in(sentence: str, options: Options) -> str | None:
 _WORD = r"\b(?P<word>yes|no|true|false)\b(?!-\w)"
 _NO_NOUN = (  # "no idea" is no answer, and "no, ..", "no because .." are
     r"(?=\s*(?:$|[^\w\s])"
-    r"|\s+(?:because|since|as|for|if|due|it|this|that|these|those|the|there|he|she|they|we|you|i)\b)"
+    r"|\s+(?:because|since|as|for|if|in|when|but|due|it|this|that|these|those|the|there|he|she|they|we|you|i)\b)"
 )
 _ANSWER_WORD = re.compile(
     rf"[\s#>*_`\"'(]{{0,16}}{_WORD}{_NO_NOUN}(?!\s*(?:or|and|/)\s*(?:yes|no|true|false)\b)", re.I
