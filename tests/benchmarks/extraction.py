@@ -16,7 +16,7 @@ import argparse
 import json
 import logging
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import at_k
 import lm_eval
@@ -28,7 +28,7 @@ from lm_eval.filters.extraction import RegexFilter
 class Case(NamedTuple):
     """A response, and whether it is correct, as a person takes it."""
 
-    reference: str
+    reference: Any
     response: str
     is_correct: bool
 

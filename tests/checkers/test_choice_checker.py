@@ -27,6 +27,7 @@ def chosen(text, reference="A"):
         ("故答案是\uff1aD。", "D"),
         ("La opción correcta es la D.", "D"),
         ("Верный ответ — D", "D"),
+        ("A ist falsch.\nSvar: D", "D"),
         # a letter that is alone, at the start, at the end, named, or called correct
         ("<b>D</b>", "D"),
         ("<D>", "D"),
@@ -64,6 +65,7 @@ def test_a_letter_is_read_as_a_person_reads_it(text, letter):
         ("Venus is too hot. So it must be the moon!", "C"),
         ("The answer is Mars, not Venus.", "B"),
         ("Not Mars.", None),
+        ("Not the moon, nor Venus: Mars.", "B"),
         ("Answer: Venus, because Mars is colder.", "A"),
     ],
 )
@@ -184,11 +186,9 @@ def test_named_checkers_take_texts_with_which_a_response_ends():
         at_k.checkers.numeric(stop=[3])  # type: ignore[list-item]
 
 
-@pytest.mark.parametrize(("name", "misses"), [("letters", 0), ("letters-of-many-models", 2)])
-def test_the_texts_of_the_study_are_read_as_a_person_reads_them(monkeypatch, name, misses):
+@pytest.mark.parametrize("authors", ["", "-of-many-models", "-of-current-models"])
+def test_the_texts_of_the_study_are_read_as_a_person_reads_them(monkeypatch, authors):
     monkeypatch.syspath_prepend(ROOT / "tests/benchmarks")
     from extraction import read_cases, wrong_verdicts
 
-    assert [case.is_correct for case in wrong_verdicts("choice", read_cases(name))] == [
-        True
-    ] * misses
+    assert not wrong_verdicts("choice", read_cases(f"letters{authors}"))

@@ -124,6 +124,15 @@ RESPONSES = [
     ("Answer: 3 cats and 4 dogs", None),
     ("Answer: undefined (0 in the denominator)", None),
     ("The answer can't be determined from 4 sides.", None),
+    # the end of a turn, and other remarks
+    ("The total is 8.</s>81", "8"),
+    ("It is 8, although it could be 9.", None),
+    ("The sum is 8 + ", None),
+    # lists with words, and amounts with labels
+    ("She bought 3 pens on Monday, 4 on Friday and 5 today.", None),
+    ("The roots are 1, 4 or 9.", None),
+    ("- Red: 4 marbles\n- Blue: 9 marbles", None),
+    ("- Red: 4 marbles\n- Blue: 9 marbles\n- Total: 13 marbles", "13"),
     # without a mark, the first number after the last word of a result in the last sentence
     ("It is 3 times 9, which is 27.", "27"),
     ("P = 1/6 ≈ 0.17", "1/6"),
@@ -145,6 +154,9 @@ RESPONSES = [
     # a clause that explains is not read, unless there is nothing else
     ("She saved 6 coins, whereas 2 + 9 = 11 were spent.", "6"),
     ("The least value is -4, at x = 3.", "-4"),
+    ("So when x is 3 the value is 8.", "8"),
+    ("Counting the 2 at the door, we get to 8.", "8"),
+    ("Sind nach 3 Tagen noch 8 da.", "8"),
     ("Out of 30, with 4 absent, 8 are new.", "8"),
     ("8 are new. This is because it was 30 before.", "8"),
     ("With 30", "3E+1"),
@@ -333,8 +345,9 @@ def test_the_table_in_the_guide_is_what_is_read():
 @pytest.mark.parametrize(
     ("name", "false_positives", "misses"),
     [
-        *(("first", 1, 4), ("several-answers", 0, 0), ("many-models", 0, 2), ("adjusted", 0, 1)),
-        *(("held-back", 0, 3), ("distracting", 0, 4), ("later", 0, 8), ("endings", 6, 2)),
+        *(("first", 1, 3), ("several-answers", 0, 0), ("many-models", 0, 1), ("adjusted", 0, 1)),
+        *(("held-back", 0, 2), ("distracting", 0, 3), ("later", 0, 7), ("endings", 2, 1)),
+        *(("current-models", 2, 1), ("current-models-later", 0, 2)),
     ],
 )
 def test_the_texts_of_the_study_are_read_as_the_guide_says(

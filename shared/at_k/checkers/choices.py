@@ -6,6 +6,7 @@ A *mark* is what announces an answer, such as "The answer is" or a box.
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -46,21 +47,21 @@ def _options_of_row(row: Mapping[str, Any]) -> Options | None:
 
     Options are a list, a dict of texts by labels, or as in ARC {"text": [..], "label": [..]}.
     """
-    texts, labels = row.get("options", row.get("choices")), []
-    if isinstance(texts, Mapping):
-        labels = [*map(str, texts.get("label", [*texts]))]
-        texts = texts.get("text", [*texts.values()])
-    if not isinstance(texts, Sequence) or isinstance(texts, str):
+    given, labels = row.get("options", row.get("choices")), []
+    if isinstance(given, Mapping):
+        labels = [*map(str, given.get("label", [*given]))]
+        given = given.get("text", [*given.values()])
+    if not isinstance(given, Sequence) or isinstance(given, str):
         return None
-    known, letters = tuple(_normal(str(text)) for text in texts), _LETTERS[: len(texts)]
+    texts, letters = tuple(_normal(str(text)) for text in given), _LETTERS[: len(given)]
     names = [label.strip().upper() for label in labels or letters]
     if not texts or len({*names}) != len(texts) or len(texts) > len(_LETTERS):
         return None
     if all(len(name) == 1 and name in _LETTERS for name in names):
         letters = "".join(names)
     answer = row.get("answer") if row.get("answer") is not None else row.get("answer_index")
-    index = None if answer is None else _index_of_answer(answer, names, known, bool(labels))
-    return None if index is None else Options(letters[index], letters, known)
+    index = None if answer is None else _index_of_answer(answer, names, texts, bool(labels))
+    return None if index is None else Options(letters[index], letters, texts)
 
 
 def _index_of_answer(
@@ -86,22 +87,22 @@ def _letter_of_reference(answer: Any) -> str | None:
 
 
 def _normal(text: str) -> str:
-    """Return a text in small letters without Markdown, LaTeX and punctuation around it."""
-    return " ".join(
-        re.sub(r"[*_`$]|\\text(?:bf)?|[{}]", " ", text).strip().casefold().split()
-    ).strip(" .,;:!\"'")
+    """Return a text in small letters without Markdown, LaTeX and punctuation at its ends."""
+    plain = re.sub(r"[*_`$]|\\text(?:bf)?|[{}]", " ", unicodedata.normalize("NFKC", text))
+    return " ".join(plain.casefold().split()).strip(" .,;:!\"'")
 
 
 # --- Responses ----------------------------------------------------------------------------
 
 # Repetitions have a bound, so that a text of nothing but such marks takes no quadratic time.
-_MARKS_AROUND = (
-    r"(?:\s{1,200}+|[*_`$\"':\uff1a\[]|\\(?:text\w{0,8}|mathrm|mathbf)|\{|\\\(|\\\[){0,16}"
-)
+_MARKS_AROUND = r"(?:\s{1,200}+|[*_`$\"':\[]|\\(?:text\w{0,8}|mathrm|mathbf)|\{|\\\(|\\\[){0,16}"
 _NOUN = r"(?:option|choice|answer|letter|statement|alternative)"
 _OTHER_NOUNS = (
-    "réponse|antwort|lösung|respuesta|risposta|resposta|ответ"
-    "|alternativa|opción|opção|opzione|вариант"
+    "réponse|antwort|lösung|respuesta|risposta|resposta|ответ|odpowiedź|antwoord|cevap|jawaban"
+    "|đáp án|الإجابة|الجواب|option|alternativa|opción|opção|opzione|вариант"
+)
+_OTHER_LETTERS = (
+    "lettre|letra|lettera|option|opción|opção|opzione|alternativa|buchstabe|буква|вариант"
 )
 # Letters of a word, apart from those of scripts without spaces.
 _PART_OF_WORD = "[^\\W_\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af]"
@@ -120,18 +121,22 @@ _LETTER = (
 # After a mark, and alone, a letter without a parenthesis may be small, if it is one of the first.
 _MARKED_LETTER = rf"(?:{_LETTER}|{_MARKS_AROUND}([a-h]){_NO_NAME}{_NO_ARTICLE})"
 _ADVERB = r"(?:\s+(?:therefore|thus|for sure|(?:most )?[a-z]+ly|then))"
-_ARTICLE = r"(?:(?:the|la|le|die|el|o|a)\s+)?"
+_ARTICLE = (  # what may be between "is" and a letter, as in "est donc la lettre C"
+    r"(?:(?:donc|also|quindi)\s+)?(?:(?:the|la|le|die|el|o|a|het)\s+)?(?:l['\u2019])?"
+    rf"(?:(?:{_OTHER_LETTERS})\s+)?"
+)
 _ANSWER_MARK = re.compile(
     r"(?:\b(?:"  # one word boundary for all words, which is searched fast
     r"(?:answer|ans|choice|option|letter|solution|selection|correct|final)\b[*_]*(?:\s(?:to|for|here|in)\b[^.\n]{0,80}?)?"
-    rf"[\"']?[*_]*\s*(?:is|would be|must be|should be|=|:|\||[-\u2013\u2192]){_ADVERB}?"
+    rf"[\"']?[*_]*\s*(?:(?:is|would be|must be|should be)\b|[=:|\u2013\u2192-]){_ADVERB}?"
     r"(?:\s+not\s+\S+\s+but\b)?(?!\s*not\b)"
-    r"|(?:choose|chose|select|pick|guess|go(?:ing)? with|conclude|leaves|leaving|left)\b"
+    r"|(?:choose|chose|select|pick|guess|go(?:ing)? with|conclude|leaves|leaving|left"
+    r"|(?:['\u2019]ll|will|would)\sanswer)\b"
     r"(?:\s+(?:us|with|only))*"
     rf"|(?P<it_is>it(?:['\u2019]s|\s(?:is|must be|has to be|should be))){_ADVERB}?"
-    rf"|(?:{_OTHER_NOUNS})\b[^.\n]{{0,20}}?(?:\b(?:est|ist|lautet|es|é|è)\s+{_ARTICLE}|:|—))"
+    rf"|(?:{_OTHER_NOUNS})\b[^.\n]{{0,20}}?(?:\b(?:est|ist|lautet|es|é|è|is|هي|هو)\s+{_ARTICLE}|:\s*{_ARTICLE}|—))"
     r"|\\boxed|<answer>|####|^[#*_ \t]*(?:final |correct )?answer[*_]*(?:[ ]*$|[ ](?=\W*[A-Z]\W*$))"
-    r"|(?:答案|选项)[^\n。]{0,6}?(?:是|为|為|[:\uff1a])|(?<!不)选择?|(?:正解|答え|정답)[は은는:\uff1a])"
+    r"|(?:答案|选项)[^\n。]{0,6}?(?:是|为|為|:)|(?<!不)选择?|(?:正解|答え|정답)[は은는:])"
     rf"{_MARKS_AROUND}(?:the\s+|option\s+|choice\s+|letter\s+)*",
     re.IGNORECASE | re.MULTILINE,
 )
@@ -140,13 +145,16 @@ _NAMED_LETTER = (
     r"(?:\b(?:[Oo]ption|[Cc]hoice|[Ss]tatement|[Aa]lternative|Antwort|[Oo]pción|[Oo]pção|вариант)\s+"
     rf"|选项\s*){_MARKED_LETTER}"
 )
+_CORRECT = (
+    r"(?:it is\b|(?:fits|matches|works|answers)\b[^.,;\n]*\bbest\b"
+    r"|(?:\b(?:is|must be|seems|would be)\s+)?(?:(?:the|clearly|only|most|best|better)\s+)*"
+    r"(?:[Cc]orrect|[Rr]ight|[Tt]rue|[Yy]es|best|answer|accurate|plausible|likely|appropriate"
+    r"|supported)\b(?!\s+if\b))"
+)
 # "B is the correct one", where "Vitamin B is .." has another subject.
 _LETTER_CALLED_CORRECT = (
-    r"(?:^|[\n.,;:][ \t]*"
-    r"|\b(?:[Ss]o|[Tt]hus|[Tt]herefore|[Hh]ence|but|that|only|[Oo]ption|[Cc]hoice)\s+)[*_]{0,3}"
-    rf"{_LETTER}[)*\].:]*\s*(?:it is\b|(?:\b(?:is|must be|seems|would be)\s+)?"
-    r"(?:(?:the|clearly|only|most|best)\s+)*"
-    r"(?:[Cc]orrect|[Rr]ight|[Tt]rue|[Yy]es|best|answer|accurate|plausible|likely|appropriate)\b(?!\s+if\b))"
+    r"(?:^|[\n.,;:][ \t]*|\b(?:[Ss]o|[Tt]hus|[Tt]herefore|[Hh]ence|but|that|only|think|believe"
+    rf"|[Oo]ption|[Cc]hoice)\s+)[*_]{{0,3}}{_LETTER}[)*\].:,]*\s*{_CORRECT}"
 )
 _TO_END_OF_LINE = r"(?=[ .)*}\]$:_`\"']*$)"
 _NAME_IN_LINE = rf"[ \t#>-]*(?:{_LETTER}(?=[).:*\n]|[^\x00-\x7f]|\s+[-\u2013\u2014]\s+\w\w|\Z)"
@@ -157,14 +165,15 @@ _PLACES = [  # where a text without a mark has its letter, if all letters there 
         _LETTER_CALLED_CORRECT,
         _NAMED_LETTER,
         rf"\A{_NAME_IN_LINE}|\(([A-Za-z])\)(?![\s\S]*\([A-Za-z]\)))",
-        rf"^[ \t#>-]*{_LETTER}{_TO_END_OF_LINE}",
+        rf"^(?:[ \t#>-]*|[^\n:]{{1,60}}:\s*){_LETTER}{_TO_END_OF_LINE}",
         r"\(([A-Z])\)|\*\*([A-Z])\*\*",
         r"(?:\b(?:[Ii]s|[Ss]o|[Tt]herefore|[Tt]hus|[Hh]ence)[,\s]++|[.!?]\s++|=>|[\u2192\u21d2\u2234])\s*+"
         rf"{_LETTER}[)*\].\s]*\Z|\bis\s+{_LETTER}[)*\]]*:\s",
     )
 ]
 _RULED_OUT = re.compile(
-    r"\s*[)*\].:]*\s*(?:(?:is|are|was)\s+)?(?:also\s+)?(?:not\b|no\b|in|un|wrong|false|错|不)", re.I
+    r"\s*[)*\].:]*\s*(?:(?:is|are|was)\s+)?(?:also\s+)?(?:not\b|no\b|in|un|wrong|false|contradict|eliminat|refuted|rejected|ruled|错|不)",
+    re.I,
 )
 _ALTERNATIVE = re.compile(
     r"[\s)*\].}$\"']*(?:\bor\b|\band\b|/|,|&|\boder\b|\bou\b|\bo\b|[或和、])\s*(?:option\s+)?[*(\[\"']*"
@@ -175,7 +184,7 @@ _ITEM = re.compile(
 )
 _VERDICT = re.compile(r"\b(?:correct|right|true|yes|answer)\b", re.I)
 _LONGEST_OPTION = 1000  # characters
-_DENIED = r"(?<!not )(?<!not the )(?<!n't )(?<!n\u2019t )(?<!than )(?<!than the )"
+_DENIED = r"(?<!not )(?<!not the )(?<!n't )(?<!n\u2019t )(?<!nor )(?<!than )(?<!than the )"
 _REASON = re.compile(r"[,;(]|\b(?:since|because|as)\b")
 _STRAIGHT_QUOTES = str.maketrans("\u201c\u201d\u201e\u2018\u2019", '"""\'\'')
 _TAG = re.compile(r"</?(?:b|i|u|p|br|em|strong)\b[^<>]*>")
@@ -187,7 +196,8 @@ def read_choice(text: str, options: Options, stop: Sequence[str] = ()) -> str | 
     >>> read_choice("(A) is wrong. The answer is (C).", Options("C", "ABCD"))
     'C'
     """
-    text = _TAG.sub(" ", text.translate(_STRAIGHT_QUOTES))
+    text = unicodedata.normalize("NFKC", text.translate(_STRAIGHT_QUOTES))
+    text = _TAG.sub(" ", text)
     text = answer_part(text, stop, lambda part: _chosen(part, options) is not None)
     return _chosen(text, options)
 
@@ -258,14 +268,14 @@ def _option_in(sentence: str, options: Options) -> str | None:
     """
     normal, texts = _normal(sentence), options.texts
     for part in (normal, _REASON.split(normal)[0]):
-        chosen = [
-            index
-            for index, text in enumerate(texts)
+        found = [
+            text
+            for text in texts
             if text and re.search(rf"(?<![\w.-]){_DENIED}{re.escape(text)}(?![\w-]|\.\d)", part)
         ]
-        chosen = [i for i in chosen if not any(i != j and texts[i] in texts[j] for j in chosen)]
-        if len(chosen) < 2:
-            return options.letters[chosen[0]] if chosen else None
+        longest = [text for text in found if sum(text in other for other in found) == 1]
+        if len(longest) < 2:
+            return options.letters[texts.index(longest[0])] if longest else None
     return None
 
 
@@ -274,7 +284,7 @@ def _option_in(sentence: str, options: Options) -> str | None:
 _WORD = r"\b(?P<word>yes|no|true|false)\b(?!-\w)"
 _NO_NOUN = (  # "no idea" is no answer, and "no, ..", "no because .." are
     r"(?=\s*(?:$|[^\w\s])"
-    r"|\s+(?:because|since|as|for|if|due|it|this|that|these|those|the|there|he|she|they|we|you|i)\b)"
+    r"|\s+(?:because|since|as|for|if|in|when|but|due|it|this|that|these|those|the|there|he|she|they|we|you|i)\b)"
 )
 _ANSWER_WORD = re.compile(
     rf"[\s#>*_`\"'(]{{0,16}}{_WORD}{_NO_NOUN}(?!\s*(?:or|and|/)\s*(?:yes|no|true|false)\b)", re.I

@@ -253,13 +253,16 @@ def match_numbers(rows: Samples, stop: Sequence[str]) -> tuple[np.ndarray, pa.Ch
     distinct, numbers = read_distinct(rows.values, read_sample)
     if not any(number and "%" in number for number in (*answers, *distinct)):
         return equals_any(numbers, pa.array(answers, TEXTS), counts, rows.sizes), numbers
-    forms = [*map(equal_forms, answers)]
+    forms = [equal_forms(answer) for answer in answers]
     accepted = pa.array(itertools.chain.from_iterable(forms), TEXTS)
-    per_question = np.add.reduceat([*map(len, forms)], np.cumsum(counts) - counts)
-    correct = equals_any(numbers, accepted, per_question, rows.sizes)
-    # 50% and 0.5 are one answer.
-    _, merged = read_distinct(numbers, lambda x: equal_forms(x)[1] if x.endswith("%") else x)
-    return correct, merged
+    first_answers = np.cumsum(counts) - counts  # of each question
+    forms_per_question = np.add.reduceat([len(of_answer) for of_answer in forms], first_answers)
+    correct = equals_any(numbers, accepted, forms_per_question, rows.sizes)
+
+    def without_percent(number: str) -> str:  # 50% and 0.5 are one answer
+        return equal_forms(number)[1] if number.endswith("%") else number
+
+    return correct, read_distinct(numbers, without_percent)[1]
 
 
 def match_choices(rows: Samples, stop: Sequence[str]) -> tuple[np.ndarray, pa.ChunkedArray]:
@@ -326,6 +329,7 @@ def verify_math(
         text = f"${box}$" if box in text else text[text.rfind("\\boxed") :]
     is_same = text in (accepted.strip() for accepted in references)
     first = None
+    math_verify_library()  # a worker may import it here, which is no part of the comparison
     try:
         with _time_limit():
             answers = _parse_math(text)

@@ -14,7 +14,6 @@ import unicodedata
 from collections.abc import Iterator, Sequence
 from decimal import MAX_EMAX, MAX_PREC, MIN_EMIN, Context, Decimal
 from fractions import Fraction
-from functools import partial
 
 from .responses import answer_part, boxed, last_answer, sentences
 
@@ -47,7 +46,8 @@ _POWER_OF_TEN = re.compile(
 _NAMES = re.compile(  # cm^2, a_{3}, GPT-4, 5th, step 3: the digits belong to a name
     r"(?<=[^\W\d_]{2})\s?\^\s?\{?-?\d\}?|(?<=(?<![^\W\d_])[ms])\s?\^\s?\{?-?\d\}?"
     r"|(?<=[^\W\d_])_(?:\d|\{[^{}]*\})|(?<=[^\W\d_]{2})-\d+|\b\d+(?:st|nd|rd|th)\b"
-    r"|\b(?:(?<=step)|(?<=case)|(?<=part)|(?<=table)|(?<=figure)|(?<=problem)|(?<=example))\s\d+",
+    r"|\b(?:(?<=step)|(?<=case)|(?<=part)|(?<=table)|(?<=figure)|(?<=problem)|(?<=example)|(?<=option)|(?<=plan)|(?<=method)|(?<=equation)"
+    r"|(?<=scenario))\s\d+",
     re.IGNORECASE,
 )
 
@@ -191,6 +191,7 @@ _OPERATOR = (
 )
 _UNIT = r"(?:h|hours?|min(?:ute)?s?|days?|weeks?|months?|years?|feet|ft|小时)"
 _MONTH = r"(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]*"
+_AND = r"(?:and|or|und|oder|et|ou|y|o)"
 _FACTOR = r"(?<=\d)\((?=[-\d\s.+*/]+\))"  # 3(4 + 5)
 _CONNECTED = re.compile(  # A number that touches such a text does not stand alone.
     rf"""
@@ -201,7 +202,10 @@ _CONNECTED = re.compile(  # A number that touches such a text does not stand alo
     |(?<=\d)\s(?-i:{_MONTH})(?:\s{_N})?\b|\b(?-i:{_MONTH})\s\d\d?\b(?:,\s{_N})?  # 4 July 1776
     |(?<=\d)\s?[+*\u00d7÷]\s*\Z                                            # 3 *, cut off
     |\b(?:between|entre|zwischen)\s\S+\s(?:and|et|und|y)\s{_N}
-    |(?<=[\d%])(?:\s[^\W\d_]+){{0,2}}\s(?:and|or|und|oder|et|ou|y|o)\s{_N}      # 2 days and 3 hours
+    |(?<=[\d%])(?:\s[^\W\d_]+){{0,2}}\s{_AND}\s{_N}                           # 2 days and 3 hours
+    |(?<=[\d%])(?:\s[^\W\d_]+){{0,3}},\s\$?{_N}
+      (?=(?:\s[^\W\d_]+){{0,3}},?\s{_AND}\s\$?{_N})                          # 2, 5 or 8
+    |(?<=\d)\s?[\u4e00-\u9fff]{{0,4}}\s?[和与及或、]\s?{_N}
     |(?<=\d)\s(?:to|in(?!\s(?:1[5-9]|20)\d\d\b)|bis|à|a)\s{_N}                # 3 in 4
     |(?<=\d)(?:[,;]?\s(?:(?:and|&)\s)?{_N})+(?=[\s.)]*\Z)|(?<=\d)\s?{_UNIT},?\s?{_N}
     |(?<=\d)\s*(?:[,;]|,?\s*or|,?\s*and)\s*[a-z]\s*[=≈]\s*{_N}             # x = 2, y = 3
@@ -254,6 +258,7 @@ _NO_ANSWER = re.compile(
     r"^\W*(?:none|null|un(?:known|determined|defined)|impossible|infinite(?:ly)?)\b(?!\s\w+:)"
     r"|(?:\bcannot|n['\u2019]t|\b(?:not|unable to|impossible to|not possible to)) (?:be )?"
     r"(?:determine|answer|solve|find|say|tell|compute|calculate|look|see|know|sure|certain)"
+    r"|\b(?:though|although|but|or) (?:(?:it|this) )?(?:(?:could|might|may)(?: also)? be|maybe)\b"
     r"|\b(?:not|n['\u2019]t)(?: \w+)? enough information\b|\b(?:unclear|insufficient information)\b"
     r"|(?:^\W*|\bthere (?:is|are) )no (?:real |such )?(?:solutions?|answers?|numbers?)\b",
     re.IGNORECASE,
@@ -270,32 +275,37 @@ _BOLD = re.compile(  # but no headings
 _ITEM = re.compile(r"^[ \t*#]*\d+[.)]\**\s+(?=\S)", re.MULTILINE)
 _REMARK = re.compile(
     r"[\s#*_]*(?:.*\?\W*$|\[\d+\]"
-    r"|(?:confidence|certainty|sources?|references?|citations?)(?:\s(?:level|score))?[*_]*:"
+    r"|(?:confidence|certainty|sources?|references?|citations?|explanation|reasoning)(?:\s(?:level|score))?[*_]*:"
     r"|let me know|feel free|i hope|hope this|note\b|if you(?:['\u2019]d| would| need| want)\b"
-    r"|(?:to |let me |let['\u2019]s )?(?:double[- ]?check|check|verif\w+)\b[^.\n]{0,30}?[:,])",
+    r"|(?:to |let me |let['\u2019]s )?(?:double[- ]?check|check|verif\w+)\b[^.\n]{0,30}?[:,]"
+    r"|(?:plug|substitut)\w*\s(?:\S+\s){0,3}(?:back|in|into)\b)",
     re.IGNORECASE,
 )
 _LONGEST_SENTENCE = 400  # characters, of which the last are read
 _RESULT = re.compile(  # "≈" after a number only rounds it
     r"=|(?<!\d)(?<!\d )≈|→|:\s(?=\D*\d[\d.,/]*\D*$)|\b(?:is|are|was|were|be|becomes?|equals?|means"
-    r"|mak(?:es?|ing)|giv(?:es?|ing)|gets?|ha(?:s|ve)(?! to)|leav(?:es?|ing)|comes to|total of"
-    r"|costs?|needs?|takes?|pays?|paid|so|thus|hence|therefore|then|donc|tanto|est|ist|es)\b"
+    r"|mak(?:es?|ing)|giv(?:es?|ing)|gets?|ha(?:s|ve)(?! to)|leav(?:es?|ing)|comes? (?:out )?to"
+    r"|total of|totals?(?= \d)|yields?|returns?|prints?|outputs?|results? in|amounts? to"
+    r"|adds? up to|weighs?|measures?"
+    r"|costs?|needs?|takes?|pays?|paid|so|thus|hence|therefore|then|donc|tanto|est|ist|es"
+    r"|kostet|cuesta|coûte)\b"
     r"|所以|因此|一共|剩",
     re.IGNORECASE,
 )
 _PREPOSITION = (
     r"\b(?:with|out\sof|of|for(?!\sa\stotal)|in|at|by|from|on|over|per|than|among|within|during|as"
-    r"|given|where|before|after|sur|von|de|por|car|da|denn|si)\b"
+    r"|given|where|before|after|sur|von|de|por|car|da|denn|si|nach|avant|après|antes|después|dopo)\b"
 )
 _CONJUNCTION = (
     r"\b(?:because|since|although|though|whereas|while|who|if|when|until|unless|before|after"
     r"|which(?!\s(?:\w+ly\s)?(?:equals|gives|means|makes|leaves))"
-    r"|compared|instead|weil|wenn|porque|puisque|perché)\b"
+    r"|compared|instead|weil|wenn|porque|puisque|perché|avant|après|antes|después|dopo)\b"
 )
 _CLAUSE = r"(?:[^,]|,(?=\d))*"
+_PARTICIPLE = r"\w+ing\b(?![^,]*\b(?:is|are|was|equals|gives|makes|means|leaves|yields)\b)"
 _ASIDE = re.compile(  # (3 + 4), because .., which is ..
-    rf"(?!{_FACTOR})\([^()]*\)|(?:,\s{_PREPOSITION}|(?<=[\w,)%]\s){_CONJUNCTION}){_CLAUSE}"
-    rf"|^\W*(?:(?:and|so|then|thus)\s)?(?:{_PREPOSITION}|{_CONJUNCTION}){_CLAUSE}(?=,\s)",
+    rf"(?!{_FACTOR})\([^()]*\)|(?:,\s{_PREPOSITION}|(?<=[\w,)%]\s)(?<!\bso\s){_CONJUNCTION}){_CLAUSE}"
+    rf"|^\W*(?:(?:and|so|then|thus)\s)?(?:{_PREPOSITION}|{_CONJUNCTION}|{_PARTICIPLE}){_CLAUSE}(?=,\s)",
     re.IGNORECASE,
 )
 _EXPLAINING = re.compile(  # It starts or ends where a number starts: of 10, the 10, 10 more than
@@ -304,10 +314,19 @@ _EXPLAINING = re.compile(  # It starts or ends where a number starts: of 10, the
     rf"|(?<![\d.,]){_N}(?:-[a-z]|\s(?:\w+\s)?(?:(?:\w+er|more|less)\sthan|each)\b)",
     re.IGNORECASE,
 )
-_THEN = r"\b(?:so|thus|hence|therefore|then|donc|which|that|who)\b|="
+_EQUAL = re.compile(r"(?:=|\b(?:is|are)\b)(?=\D*\d)")
+_SUBJECT = re.compile(  # "84 min" of "84 min = 1 h 24 min"
+    r"(?<![-+\d.,/%])[-+]?\d[\d.,/%]*\s*(?:[^\W\d_]+\s*)?\Z"
+)
+_LABELLED = re.compile(  # - Width: 7 cm
+    rf"[\s*\u2022-]*(?!.*(?:total|sum|result|answer|altogether|overall|combined|left|remain))"
+    rf"[^\W\d][^:\n\d]*:[\s*]*\$?{_N}(?:\s?[^\W\d_]+)?\W*",
+    re.IGNORECASE,
+)
+_THEN = r"\b(?:so|thus|hence|therefore|then|donc|which|that|who)\b|=|所以|因此"
 _TWO_RESULTS = re.compile(  # one has 2 and the other has 3
-    rf"(:|\b(?:is|be|es|a|[^\W\d_]{{3,}}))\s{_N}(?!{_N})(?:(?!{_THEN})[^\d\n])*?"
-    rf"(?:[,;]|\b(?:and|or|und|et|y|while|whereas)\b)(?:(?!{_THEN})[^\d\n])*?\1\s{_N}"
+    rf"(:\s|\b(?:is|be|es|a|[^\W\d_]{{3,}})\s|[有是为]\s?){_N}(?!{_N})(?:(?!{_THEN})[^\d\n])*?"
+    rf"(?:[,;\uff0c\uff1b]|\b(?:and|or|und|et|y|while|whereas)\b)(?:(?!{_THEN})[^\d\n])*?\1{_N}"
 )
 
 
@@ -368,19 +387,26 @@ def _last_number(text: str) -> str | None:
     """
     if len(_ITEM.findall(text)) > 1:
         text = _ITEM.sub("", text)
-    parts = [part for part in sentences(text) if _DIGIT.search(part) and not _REMARK.match(part)]
-    for read_as in (partial(_ASIDE.sub, ""), str):
-        for sentence in reversed(parts):
-            start = sentence.rfind(" ", 0, max(0, len(sentence) - _LONGEST_SENTENCE)) + 1
-            plain = _plain(sentence[start:])
-            first = text.rfind(sentence)
-            remark = text[first : first + len(sentence) + _LONGEST_SENTENCE]
-            if _NO_ANSWER.search(remark) or _TWO_RESULTS.search(re.split(_THEN, plain)[-1]):
-                return None
-            read = read_as(plain)
-            if _NUMBER.search(read):
-                return _number_of_result(read) or _number_of_result(plain)
-    return None
+    stating = [part for part in sentences(text) if _DIGIT.search(part) and not _REMARK.match(part)]
+    if len(stating) > 1 and all(map(_LABELLED.fullmatch, stating[-2:])):
+        return None
+    only_explaining = []  # the last sentence first
+    for sentence in reversed(stating):
+        start = sentence.rfind(" ", 0, max(0, len(sentence) - _LONGEST_SENTENCE)) + 1
+        plain = _plain(sentence[start:])
+        with_next = text[text.rfind(sentence) :][: len(sentence) + _LONGEST_SENTENCE]
+        if _NO_ANSWER.search(with_next) or _TWO_RESULTS.search(re.split(_THEN, plain)[-1]):
+            return None
+        main_clauses = _ASIDE.sub("", plain)
+        if _NUMBER.search(main_clauses):
+            return _number_of_result(main_clauses) or _stated_number(plain)
+        only_explaining.append(plain)
+    return next((_stated_number(plain) for plain in only_explaining if _NUMBER.search(plain)), None)
+
+
+def _stated_number(text: str) -> str | None:
+    """Return the form of the number that a sentence gives as its result or subject, or None."""
+    return _number_of_result(text) or _left_side(text)
 
 
 def _number_of_result(text: str) -> str | None:
@@ -390,11 +416,18 @@ def _number_of_result(text: str) -> str | None:
     only number. Numbers that explain another one, such as "of the 10", do not count beside others.
     """
     *_, last = [0, *(number.start() for number in _NUMBER.finditer(text))]
-    words = [word.end() for word in _RESULT.finditer(text) if word.end() <= last]
-    numbers = dict(_numbers_alone(text, max(words, default=0)))
+    result_words = [word.end() for word in _RESULT.finditer(text) if word.end() <= last]
+    numbers = dict(_numbers_alone(text, max(result_words, default=0)))
     explaining = {end for match in _EXPLAINING.finditer(text) for end in match.span()}
     starts = (numbers.keys() - explaining) or numbers.keys()
-    return numbers[min(starts)] if len(starts) == 1 or (words and starts) else None
+    return numbers[min(starts)] if len(starts) == 1 or (result_words and starts) else None
+
+
+def _left_side(text: str) -> str | None:
+    """Return the form of the number before the last "=", "is" or "are" of a sentence, or None."""
+    *_, last = [0, *(equal.start() for equal in _EQUAL.finditer(text))]
+    subject = _SUBJECT.search(text[:last])
+    return dict(_numbers_alone(text, subject.start())).get(subject.start()) if subject else None
 
 
 # --- References ---------------------------------------------------------------------------

@@ -147,7 +147,9 @@ class Uses:
     def _uses(self, target: str) -> list[ast.expr]:
         """Return the nodes that read a variable, or an attribute of a test, of this name."""
         nodes: list[ast.Name | ast.Attribute] = [*self.of(ast.Name), *self.of(ast.Attribute)]
-        return [x for x in nodes if isinstance(x.ctx, ast.Load) and _own_name(x) == target]
+        return [
+            node for node in nodes if isinstance(node.ctx, ast.Load) and _own_name(node) == target
+        ]
 
     def _needs_process_of_program(self, node: ast.Name) -> bool:
         """Return whether the tests do more with a name of the program than call it or pass it on.
@@ -193,7 +195,10 @@ class Uses:
         return not (target and all(map(self._has_method_called, self._uses(target))))
 
     def _target(self, node: ast.AST) -> str:
-        """Return the only name that a statement assigns to, or its fixture if it returns, or ""."""
+        """Return the only name that a statement assigns to, or "".
+
+        For `return` and `yield` in a fixture of pytest, it is the name of the fixture.
+        """
         if isinstance(node, ast.AnnAssign):
             return _own_name(node.target)
         if isinstance(node, ast.Assign):

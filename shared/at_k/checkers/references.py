@@ -10,16 +10,16 @@ import io
 import json
 import pickle
 import zlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any
 
 from ..core.checks import short
 from .placement import DEFINITIONS, Uses
 from .responses import is_code
-from .values import are_equal
+from .sandboxed.values import are_equal
 
 FORMS = (
     "code with assertions, a list of assertions, a row of HumanEval or MBPP, or inputs and outputs"
@@ -88,11 +88,12 @@ def read_tests(reference: Any, where: str) -> Tests:
 
     Raises a ValueError if it has no known form, or if its code cannot test a program.
     """
-    reference = _as_text(reference)
-    if isinstance(reference, str) and _holds_cases(reference):
-        reference = {"input_output": reference}
+    reference = _joined_lines(reference)
     if isinstance(reference, str):
-        return _tests_in_code(reference, where)
+        cases = _json_object(reference) or {}
+        if not {"inputs", "outputs"} <= cases.keys():
+            return _tests_in_code(reference, where)
+        reference = {"input_output": cases}
     tests = _tests_of_row(reference, where) if isinstance(reference, Mapping) else None
     if tests is None:
         raise ValueError(f"{where} is {short(reference)}: python_tests takes {FORMS}.")
@@ -123,30 +124,34 @@ def _tests_of_row(reference: Mapping[str, Any], where: str) -> Tests | None:
     )
 
 
-def _as_text(value: Any) -> Any:
+def _joined_lines(value: Any) -> Any:
     """Return a list of lines as one text, and any other value unchanged."""
     is_lines = isinstance(value, (list, tuple)) and all(isinstance(line, str) for line in value)
     return "\n".join(value) if is_lines else value
 
 
-def _holds_cases(text: str) -> bool:
-    """Return whether a text is a JSON object with the keys "inputs" and "outputs"."""
-    try:
-        cases = json.loads(text) if text.lstrip().startswith("{") else None
-    except (ValueError, RecursionError):
-        return False
-    return isinstance(cases, dict) and {"inputs", "outputs"} <= cases.keys()
+def _json_object(value: Any) -> dict[str, Any] | None:
+    """Return a dict, or the dict that a JSON text holds; None for other values."""
+    with suppress(ValueError, RecursionError):
+        parsed = json.loads(value) if isinstance(value, str) else value
+        return parsed if isinstance(parsed, dict) else None
+    return None
 
 
 def _object(value: Any, where: str) -> dict[str, Any]:
     """Return a dict, or the dict that a JSON text holds; raise a ValueError for other values."""
-    try:
-        parsed = json.loads(value) if isinstance(value, str) else value
-    except ValueError:
-        parsed = None
-    if not isinstance(parsed, dict):
+    parsed = _json_object(value)
+    if parsed is None:
         raise ValueError(f"{where} is {short(value)}: give inputs and outputs, also as JSON.")
     return parsed
+
+
+def _text(value: Any, where: str, wanted: str) -> str:
+    """Return a text, or a list of lines as one text; raise a ValueError that asks for `wanted`."""
+    text = _joined_lines(value)
+    if not isinstance(text, str):
+        raise ValueError(f"{where} is {short(value)}: give {wanted}.")
+    return text
 
 
 def _check_entry_point(entry_point: Any, where: str) -> None:
@@ -162,10 +167,7 @@ def _code_in(row: Mapping[str, Any], names: Sequence[str], where: str) -> str | 
     """Return the code in the first of the fields `names` that a row has, or None if it has none."""
     for name in names:
         if name in row:
-            code = _as_text(row[name])
-            if not isinstance(code, str):
-                raise ValueError(f"{where}[{name!r}] is {short(code)}: give code.")
-            return code
+            return _text(row[name], f"{where}[{name!r}]", "code")
     return None
 
 
@@ -210,7 +212,7 @@ def _parsed_tests(code: str, entry_point: str | None) -> TestCode:
     has_definitions = bool(uses.of(*DEFINITIONS, ast.Lambda))
     if not is_test and not has_definitions:
         raise ValueError(f"is {short(code)}, which tests nothing: python_tests takes {FORMS}.")
-    has_check = "check" in [x.name for x in tree.body if isinstance(x, ast.FunctionDef)]
+    functions = [node.name for node in tree.body if isinstance(node, ast.FunctionDef)]
     modules = sorted({path.partition(".")[0] for path in uses.imported.values()})
     _require_installed(modules)
     names = {node.id for node in uses.of(ast.Name)}
@@ -218,12 +220,14 @@ def _parsed_tests(code: str, entry_point: str | None) -> TestCode:
     return TestCode(
         tests=code,
         names=tuple(sorted(name for name in names if not name.startswith("__"))),
-        imports=tuple(ast.unparse(x) for x in tree.body if isinstance(x, _IMPORTS)),
+        imports=tuple(ast.unparse(node) for node in tree.body if isinstance(node, _IMPORTS)),
         modules=tuple(modules),
         is_test=is_test,
-        may_have_tests=has_definitions and not (entry_point and has_check),
+        may_have_tests=has_definitions and not (entry_point and "check" in functions),
         borrowed=tuple(uses.borrowed.items()),
-        replaced=tuple(x.attr for x in uses.of(ast.Attribute) if isinstance(x.ctx, ast.Store)),
+        replaced=tuple(
+            node.attr for node in uses.of(ast.Attribute) if isinstance(node.ctx, ast.Store)
+        ),
         shares_interpreter=uses.need_interpreter(),
     )
 
@@ -261,7 +265,7 @@ def _calls_a_test(function: ast.expr, is_statement: bool, defined: Mapping[str, 
         of_program = not hasattr(builtins, function.id) and function.id != "main"
         of_tests = isinstance(defined.get(function.id), DEFINITIONS[:2])
         return of_tests or (is_statement and of_program)
-    [owner, *_] = [x.id for x in ast.walk(function) if isinstance(x, ast.Name)] or [""]
+    owner, *_ = [*(node.id for node in ast.walk(function) if isinstance(node, ast.Name)), ""]
     if isinstance(function, ast.Lambda) or isinstance(defined.get(owner), ast.ClassDef):
         return True
     method = getattr(function, "attr", "")
@@ -311,17 +315,21 @@ def _cases(row: Mapping[str, Any], entry_point: str | None, where: str) -> Tests
             raise ValueError(f"{where}[{name!r}] is {short(values)}: give a list of cases.")
     if len(inputs) != len(outputs):
         raise ValueError(f"{where} has {len(inputs)} inputs but {len(outputs)} outputs.")
-    if entry_point is None:
-        read_input = read_output = _lines
-    else:
-        read_input = _arguments
-        read_output = _json_value if all(isinstance(x, str) for x in inputs) else _checked_json
-    in_inputs, in_outputs = f"{where}['inputs']", f"{where}['outputs']"
+    wanted = "a text, or an entry_point to call"
+    read_input: Callable[[Any, str], Any] = partial(_text, wanted=wanted)
+    read_output = read_input
+    if entry_point is not None:
+        are_texts = all(isinstance(arguments, str) for arguments in inputs)
+        read_input, read_output = _arguments, _json_value if are_texts else _checked_json
+
+    def read_cases(name: str, read: Callable[[Any, str], Any]) -> tuple[Any, ...]:
+        return tuple(read(case, f"{where}[{name!r}][{i}]") for i, case in enumerate(row[name]))
+
     return Tests(
         prompt="" if is_contest else _prompt_of_function(row, entry_point, where),
         entry_point=entry_point,
-        inputs=tuple(read_input(x, f"{in_inputs}[{case}]") for case, x in enumerate(inputs)),
-        outputs=tuple(read_output(x, f"{in_outputs}[{case}]") for case, x in enumerate(outputs)),
+        inputs=read_cases("inputs", read_input),
+        outputs=read_cases("outputs", read_output),
         is_wrapped="input_output" in row,
         is_contest=is_contest,
     )
@@ -343,8 +351,8 @@ def _cases_of_hub(row: dict[str, Any], where: str) -> dict[str, Any]:
             raise ValueError(f"{where}[{name!r}] is {short(row[name])}: {what}") from error
     metadata = _object(row.get("metadata") or {}, f"{where}['metadata']")
     function = row.get("func_name", metadata.get("func_name"))
-    read = {"inputs": [x for x, _ in cases], "outputs": [y for _, y in cases]}
-    return read | ({"fn_name": function} if function else {})
+    inputs, outputs = [case[0] for case in cases], [case[1] for case in cases]
+    return {"inputs": inputs, "outputs": outputs} | ({"fn_name": function} if function else {})
 
 
 class _Unpickler(pickle.Unpickler):
@@ -353,14 +361,6 @@ class _Unpickler(pickle.Unpickler):
     def find_class(self, module: str, name: str) -> Any:
         """Raise an error: a pickle could run any function that it names."""
         raise pickle.UnpicklingError(f"the pickle asks for {module}.{name}")
-
-
-def _lines(value: Any, where: str) -> Any:
-    """Return a text, or a list of lines as one text; raise a ValueError for other values."""
-    text = _as_text(value)
-    if not isinstance(text, str):
-        raise ValueError(f"{where} is {short(value)}: give a text, or an entry_point to call.")
-    return text
 
 
 def _arguments(value: Any, where: str) -> Any:

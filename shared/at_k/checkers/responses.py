@@ -26,6 +26,7 @@ _PROMPT = (
 _NEXT_PROMPT = re.compile(
     rf"\n[ \t]*(?:#+[ ]*|\[|\d+[.)][ ]*)?(?:\*\*)?(?:{_PROMPT})(?:[ ]?\d+)?(?:\*\*)?"
     r"(?:[ ]?[:\uff1a]|\]|(?<=Q)\.|(?<=\d)\.\s|[ ]*(?=\n))|\n[ \t]*<\|(?:im_start|user)\|>"
+    r"|<\|(?:im_end|eot_id|eom_id|endoftext|return)\|>|<end_of_turn>|</s>"
 )
 _MOST_PROMPTS = 8  # so many prompts are looked at, to bound the time
 

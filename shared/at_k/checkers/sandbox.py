@@ -1,14 +1,14 @@
-"""Run programs in sandboxes, processes of bubblewrap in which the server of `server.py` runs them.
+"""Run programs in sandboxes, processes of bubblewrap in which the package `sandboxed` runs them.
 
-`server.py` describes the processes. Their files are compiled here, and import nothing of at_k.
+`sandboxed/server.py` describes the processes.
 """
 
 from __future__ import annotations
 
+import compileall
 import errno
 import itertools
 import json
-import marshal
 import os
 import platform
 import select
@@ -33,26 +33,14 @@ from typing import IO, Any, TypedDict
 
 from .references import Tests, read_tests
 
-_SANDBOXED = ("values", "program", "runner", "examiner", "server")
 _SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/nix/store")
 _SETTINGS = ("/etc/ld.so.cache", "/etc/alternatives", "/etc/localtime")
-# The files are compiled once here. A sandbox that compiled them would have more memory, and would
-# fork more slowly. `examiner` and `runner` are only run in the processes that need them.
-_LOADER = """
-import json, marshal, os, sys
+_START = """
+import json, sys
 settings = json.loads(sys.argv[1])
-codes = marshal.loads(os.pread(settings["code"], os.fstat(settings["code"]).st_size, 0))
-os.close(settings["code"])
-class Finder:
-    def find_spec(self, name, path, target=None):
-        if name in codes:
-            return type(sys.__spec__)(name, self, is_package="." not in name)
-    def create_module(self, spec):
-        return None
-    def exec_module(self, module):
-        exec(codes[module.__name__], vars(module))
-sys.meta_path.append(Finder())
+sys.path.append(settings["package"])
 from sandboxed.server import serve_as_user
+sys.path.remove(settings["package"])
 serve_as_user(settings)
 """
 _MEMORY_OF_SERVER = 1 << 25  # bytes that its child processes have from the start
@@ -104,16 +92,16 @@ class Sandbox:
         self._errors, self._desk, self._printed = files
         is_root = is_isolated and os.geteuid() == 0
         folders = ["/tmp", "/dev/shm"] if is_isolated else [self._folder]
+        descriptors = {"desk": self._desk.fileno(), "printed": self._printed.fileno()}
         settings = {
             **vars(limits),
+            **descriptors,
             "folders": folders,
-            "desk": self._desk.fileno(),
-            "printed": self._printed.fileno(),
-            "code": _server_code().fileno(),
+            "package": str(_compiled_package().parent),
             "limits_processes": is_isolated and (is_root or _counts_processes_of_namespaces()),
             "user": (1 << 30) + (os.getpid() << 7) + next(self._numbers) % 128 if is_root else None,
         }
-        python = [sys.executable, "-P", "-B", "-X", "utf8", "-c", _LOADER, json.dumps(settings)]
+        python = [sys.executable, "-P", "-B", "-X", "utf8", "-c", _START, json.dumps(settings)]
         environment = _ENVIRONMENT | {"HOME": str(folders[0]), "TMPDIR": str(folders[0])}
         if site.ENABLE_USER_SITE:
             environment["PYTHONUSERBASE"] = site.getuserbase()
@@ -125,8 +113,7 @@ class Sandbox:
                 stdout=subprocess.PIPE,
                 stderr=self._errors,
                 env=environment,
-                pass_fds=[settings[x] for x in ("desk", "printed", "code")]
-                + [refused_calls.fileno()],
+                pass_fds=[*descriptors.values(), refused_calls.fileno()],
                 start_new_session=True,
                 cwd=self._folder,
             )
@@ -142,7 +129,8 @@ class Sandbox:
         A SandboxDiedError is raised if the program did not run, or `ending` was set.
         """
         self._send(job, exam)
-        usage, excess, start, is_late = _Usage(job), None, time.monotonic(), False
+        usage, start = _Usage(job), time.monotonic()
+        excess, end_of_tests, is_late = None, 0.0, False
         while not self._poll.poll(1000 * _BETWEEN_LOOKS):
             seconds = time.monotonic() - start
             if ending.is_set() or seconds > self._limits.wall_seconds + _PATIENCE:
@@ -151,9 +139,9 @@ class Sandbox:
             _signal(processes[:1], signal.SIGCONT)  # a program may have stopped the examiner
             if excess is None:
                 usage.look(processes)
-                excess, stop = self._excess(usage, seconds), seconds + _PATIENCE_WITH_TESTS
+                excess, end_of_tests = self._excess(usage, seconds), seconds + _PATIENCE_WITH_TESTS
             if excess is not None:  # the program ends, and if tests go on, the examiner
-                is_late = seconds > stop
+                is_late = seconds > end_of_tests
                 _signal(processes if is_late else processes[1:])
         reply = self._receive()
         if not reply["has_started"]:
@@ -307,16 +295,14 @@ def _descendants(number: int) -> list[int]:
 
 # --- The command of bubblewrap --------------------------------------------------------------
 @lru_cache
-def _server_code() -> IO[bytes]:
-    """Return a file with a dict, written by `marshal`, from module names to the compiled code."""
-    codes = {"sandboxed": compile("", "sandboxed", "exec")}
-    for name in _SANDBOXED:
-        path = Path(__file__).with_name(f"{name}.py")
-        codes[f"sandboxed.{name}"] = compile(path.read_bytes(), str(path), "exec")
-    file = tempfile.TemporaryFile()  # noqa: SIM115
-    marshal.dump(codes, file)
-    file.flush()
-    return file
+def _compiled_package() -> Path:
+    """Return the folder of the package `sandboxed`, compiled, because a sandbox cannot write there.
+
+    A sandbox that compiled it would have more memory, and would fork more slowly.
+    """
+    folder = Path(__file__).with_name("sandboxed")
+    compileall.compile_dir(folder, quiet=2)
+    return folder
 
 
 def _counts_processes_of_namespaces() -> bool:
@@ -362,10 +348,13 @@ def _own_folders(program: str) -> list[str]:
 
 def _readable_paths() -> list[str]:
     """Return the options for the system, Python and settings, which programs may read."""
-    paths = [*filter(os.path.exists, (*_SYSTEM, *_python_folders(), *_SETTINGS))]
+    folders = (*_SYSTEM, *_python_folders(), str(_compiled_package()))
+    paths = [*filter(os.path.exists, (*folders, *_SETTINGS))]
     # bubblewrap would make these folders so that only root may enter.
     parents = {str(parent) for path in paths for parent in Path(path).parents} - {"/"}
-    options = [x for parent in sorted(parents) for x in ("--perms", "0755", "--dir", parent)]
+    options = []
+    for parent in sorted(parents):
+        options += ["--perms", "0755", "--dir", parent]
     for path in paths:
         is_link = path in _SYSTEM and os.path.islink(path)
         options += ["--symlink", os.readlink(path), path] if is_link else ["--ro-bind", path, path]

@@ -6,14 +6,15 @@ process gets a reference to it: decoding creates no object that the sender could
 
 from __future__ import annotations
 
-import importlib
 import json
 import math
 import os
 import re
 from collections import Counter, OrderedDict, deque
 from collections.abc import Callable
+from datetime import date, datetime, time, timedelta
 from decimal import Decimal
+from fractions import Fraction
 from itertools import islice
 from typing import Any
 
@@ -21,34 +22,39 @@ LONGEST = 1 << 25  # bytes of a message
 _read, _write = os.read, os.write  # kept here, because a program may replace those of `os`
 
 _AS_IT_IS = (type(None), bool, str, float)
+_SHORTEST = timedelta.resolution
+
+
+def _bounds(value: Any) -> list[Any]:
+    """Return the arguments that make a range or a slice."""
+    return [value.start, value.stop, value.step]
+
+
 # The name of each type, how it is written with simpler values, and how it is made of them.
 _TYPES: dict[type, tuple[str, Callable[[Any], Any], Callable[[Any], Any]]] = {
     int: ("int", hex, lambda text: int(text, 16)),  # those that JSON might round
     tuple: ("tuple", list, tuple),
-    dict: ("dict", lambda x: [*map(list, x.items())], dict),
+    dict: ("dict", lambda value: [*map(list, value.items())], dict),
     set: ("set", list, set),
     frozenset: ("frozenset", list, frozenset),
     bytes: ("bytes", bytes.hex, bytes.fromhex),
     bytearray: ("bytearray", bytearray.hex, bytearray.fromhex),
-    complex: ("complex", lambda x: [x.real, x.imag], lambda x: complex(*x)),
-    range: ("range", lambda x: [x.start, x.stop, x.step], lambda x: range(*x)),
-    slice: ("slice", lambda x: [x.start, x.stop, x.step], lambda x: slice(*x)),
-    type(...): ("ellipsis", lambda x: None, lambda x: ...),
-    type({}.keys()): ("keys", list, lambda x: dict.fromkeys(x).keys()),
-    type({}.values()): ("values", list, lambda x: dict(enumerate(x)).values()),
-    type({}.items()): ("items", lambda x: [*map(list, x)], lambda x: dict(x).items()),
-    deque: ("deque", lambda x: [[*x], x.maxlen], lambda x: deque(*x)),
+    complex: ("complex", lambda value: [value.real, value.imag], lambda parts: complex(*parts)),
+    range: ("range", _bounds, lambda bounds: range(*bounds)),
+    slice: ("slice", _bounds, lambda bounds: slice(*bounds)),
+    type(...): ("ellipsis", lambda value: None, lambda none: ...),
+    type({}.keys()): ("keys", list, lambda keys: dict.fromkeys(keys).keys()),
+    type({}.values()): ("values", list, lambda values: dict(enumerate(values)).values()),
+    type({}.items()): ("items", dict, dict.items),
+    deque: ("deque", lambda value: [[*value], value.maxlen], lambda parts: deque(*parts)),
     Counter: ("Counter", dict, Counter),
-    OrderedDict: ("OrderedDict", lambda x: [*map(list, x.items())], OrderedDict),
-}
-# The arguments that make an equal value, for types of modules that are imported only when needed.
-_OTHER_TYPES: dict[tuple[str, str], Callable[[Any], Any]] = {
-    ("decimal", "Decimal"): lambda x: [str(x)],
-    ("fractions", "Fraction"): lambda x: [x.numerator, x.denominator],
-    ("datetime", "date"): lambda x: [x.isoformat()],
-    ("datetime", "time"): lambda x: [x.isoformat()],
-    ("datetime", "datetime"): lambda x: [x.isoformat()],
-    ("datetime", "timedelta"): lambda x: [x.days, x.seconds, x.microseconds],
+    OrderedDict: ("OrderedDict", dict, OrderedDict),
+    Decimal: ("Decimal", str, Decimal),
+    Fraction: ("Fraction", str, Fraction),
+    date: ("date", date.isoformat, date.fromisoformat),
+    time: ("time", time.isoformat, time.fromisoformat),
+    datetime: ("datetime", datetime.isoformat, datetime.fromisoformat),
+    timedelta: ("timedelta", lambda span: span // _SHORTEST, lambda number: number * _SHORTEST),
 }
 # Classes and functions of Python that both sides have. None of them does anything but compute.
 _COMPUTING: list[Any] = [
@@ -56,10 +62,10 @@ _COMPUTING: list[Any] = [
     *(object, type, abs, all, any, bin, chr, hex, len, max, min, oct, ord, pow, repr, reversed),
     *(round, sorted, sum),
 ]
-_BUILTINS: dict[str, Any] = {x.__name__: x for x in _COMPUTING}
+_BUILTINS: dict[str, Any] = {function.__name__: function for function in _COMPUTING}
 _MAKERS: dict[str, Callable[[Any], Any]] = {name: make for name, _, make in _TYPES.values()}
 _MAKERS["builtin"] = lambda name: _BUILTINS[name]
-_BASES = (list, str, float, *_TYPES)
+_BASES = {list, str, float, *_TYPES} - {date, time, datetime, timedelta}
 _ARRAYS = "biufcUMm"  # kinds of arrays of NumPy that are values
 
 
@@ -79,9 +85,6 @@ def encode(value: Any, keep: Callable[[Any], Any]) -> Any:
     if kind in (type, type(len)) and value in _COMPUTING:
         builtin: Any = value
         return {"builtin": builtin.__name__}
-    other = _OTHER_TYPES.get((kind.__module__, kind.__name__))
-    if other is not None:
-        return {"other": [kind.__module__, kind.__name__, other(value)]}
     if kind.__module__ == "numpy" and hasattr(value, "dtype") and value.dtype.kind in _ARRAYS:
         return {"array": [value.dtype.str, value.shape, value.tobytes().hex()]}
     return keep(value)
@@ -107,11 +110,6 @@ def decode(data: Any, resolve: Callable[[str, Any], Any]) -> Any:
     [(name, content)] = data.items()
     if name in _MAKERS:
         return _MAKERS[name](decode(content, resolve))
-    if name == "other":
-        module, kind, arguments = content
-        if (module, kind) in _OTHER_TYPES:
-            make = getattr(importlib.import_module(module), kind)
-            return getattr(make, "fromisoformat", make)(*arguments)
     if name == "array":
         import numpy
 
@@ -195,7 +193,7 @@ def print_the_same(printed: str, expected: str) -> bool:
 
 def _words(line: str) -> list[str | Decimal]:
     """Return the words of a line. Numbers become `Decimal`."""
-    return [Decimal(x) if _DECIMAL.fullmatch(x) else x for x in line.split()]
+    return [Decimal(word) if _DECIMAL.fullmatch(word) else word for word in line.split()]
 
 
 def are_equal(result: Any, expected: Any) -> bool:

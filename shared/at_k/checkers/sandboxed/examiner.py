@@ -301,8 +301,14 @@ def _exception_like(classes: list[Any], arguments: tuple[Any, ...], text: str) -
     `classes` has [module, name] of its class and of each base class, in order. If needed, a new
     subclass has its name and the message `text`. Raises a StopIteration without such a class.
     """
-    found = (getattr(sys.modules.get(m), name, None) for m, name in classes if m in _MODULES)
-    kind = next(x for x in found if isinstance(x, type) and issubclass(x, BaseException))
+    found = (
+        getattr(sys.modules.get(module), name, None)
+        for module, name in classes
+        if module in _MODULES
+    )
+    kind = next(
+        value for value in found if isinstance(value, type) and issubclass(value, BaseException)
+    )
     error = kind.__new__(kind, *arguments)
     if [kind.__module__, kind.__name__] == classes[0] and str(error) == text:
         return error

@@ -141,7 +141,11 @@ def run_tests(job: dict[str, Any], module: types.ModuleType) -> Result:
         if error is None:
             if job["is_test"]:
                 result.ran.append(CODE)
-            defined = {x: y for x, y in space.items() if x not in before or y is not before[x]}
+            defined = {
+                name: value
+                for name, value in space.items()
+                if name not in before or value is not before[name]
+            }
             _run_defined_tests(job, module, defined, result)
         elif result.only_find:
             raise error
@@ -205,8 +209,8 @@ def _is_raised_by(code: types.CodeType, error: BaseException) -> bool:
 
 def _contains(code: types.CodeType, inner: types.CodeType) -> bool:
     """Return whether code is `inner`, or defines it at any depth."""
-    nested = (x for x in code.co_consts if isinstance(x, types.CodeType))
-    return code is inner or any(_contains(x, inner) for x in nested)
+    nested = (value for value in code.co_consts if isinstance(value, types.CodeType))
+    return code is inner or any(_contains(part, inner) for part in nested)
 
 
 # --- Tests that need no pytest ------------------------------------------------------------

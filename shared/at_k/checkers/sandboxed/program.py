@@ -229,7 +229,8 @@ class _AnsweringProgram:
             arguments = encode(error.args, repr)
         except BaseException:
             arguments = self._encoded((text,))
-        return [[[c.__module__, c.__name__] for c in type(error).__mro__], arguments, text]
+        classes = [[base.__module__, base.__name__] for base in type(error).__mro__]
+        return [classes, arguments, text]
 
     def run_tests(self, exam: dict[str, Any]) -> dict[str, Any]:
         """Run the program and its tests in this process; return `ran` and `problem` of a `Result`.
@@ -269,7 +270,11 @@ def _callables_in(names: list[str]) -> list[tuple[Any, dict[str, Any]]]:
         with suppress(ImportError):
             importlib.import_module(name)
     inside = tuple(f"{name}." for name in names)
-    modules = {n: m for n, m in sys.modules.items() if n in names or n.startswith(inside)}
+    modules = {
+        name: module
+        for name, module in sys.modules.items()
+        if name in names or name.startswith(inside)
+    }
     spaces: list[Any] = [vars(module) for module in modules.values()]
     spaces += [
         vars(value)
@@ -279,7 +284,10 @@ def _callables_in(names: list[str]) -> list[tuple[Any, dict[str, Any]]]:
     ]
     return [
         (sys.modules, modules),
-        *((space, {key: x for key, x in space.items() if callable(x)}) for space in spaces),
+        *(
+            (space, {key: value for key, value in space.items() if callable(value)})
+            for space in spaces
+        ),
     ]
 
 

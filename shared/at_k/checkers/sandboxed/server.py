@@ -194,7 +194,7 @@ class Server:
             if until_program_ends and self._exit_code is not None:
                 return
             if self._parent.poll(0):
-                self._end_group()
+                self._end_program()
                 os._exit(0)
 
     def _end_processes(self) -> None:
@@ -204,7 +204,9 @@ class Server:
         Without one, the group of the program ends, and a process that left it goes on.
         """
         self.is_usable = False
-        self._end_group()
+        self._end_program()
+        while self._exit_code is None:
+            self._reap(0)
         with suppress(OSError):
             self._control.send(b"k")
             self._await(self._control, _TICK_OF_END)
@@ -212,14 +214,14 @@ class Server:
         if os.getpid() == 1 and not self.is_usable:
             with suppress(ProcessLookupError):
                 os.kill(-1, signal.SIGKILL)
-        while self._exit_code is None:
-            self._reap(0)
 
-    def _end_group(self) -> None:
-        """End the process group of a program where there is no namespace."""
+    def _end_program(self) -> None:
+        """End the process of a program, or its process group where there is no namespace."""
         with suppress(ProcessLookupError, PermissionError):  # macOS refuses if all have ended
             if os.getpid() != 1:
                 os.killpg(self._program, signal.SIGKILL)
+            elif self._exit_code is None:
+                os.kill(self._program, signal.SIGKILL)
 
     def _reap(self, options: int) -> bool:
         """Wait for a child process, or an orphan; return whether there was one that has ended."""
