@@ -118,7 +118,7 @@ class LeveledSamples:
         """Return the distributions of the grid with the prior over them."""
         grid, start = self._grid_and_start()
         used, multiplicity = self._counts_of_prior()
-        likelihood = grid.distributions.likelihood(self.counts[used])
+        likelihood = grid.likelihood(self.counts[used])
         log_rates = np.log(np.maximum(grid.distributions.distances_of_mean(), 1e-300))
         observed = Observed(self.typical_n[used], likelihood, multiplicity)
         estimates = observed.estimates(start, log_rates, *self._mean_and_variance_between())
@@ -229,6 +229,20 @@ class Grid:
         """Return all J distributions."""
         return self._at(self.shapes[self.shape], self.location)
 
+    def likelihood(self, counts: np.ndarray) -> np.ndarray:
+        """Return the likelihood of (U, L) counts, divided by the largest of the J, (U, J)."""
+        # Log-odds are sums of a shape and a location. So differences of those of one distribution,
+        # and the factor 1 - quotient in F_l - F_(l-1) = F_l (1 - F_(l-1)) (1 - quotient of odds),
+        # depend on the shape only. log(1 - F_l) is log F_l plus the log-odds.
+        log_quotients = np.minimum(np.diff(self.shapes, axis=1), -1e-9)
+        by_shape = counts[:, 1:-1] @ np.log(-np.expm1(log_quotients)).T
+        by_shape += counts[:, 1:] @ self.shapes.T
+        result = (counts[:, :-1] + counts[:, 1:]) @ self.distributions.log_below.T
+        result += by_shape[:, self.shape]
+        result += counts[:, 1:].sum(axis=1, keepdims=True) * (LOG_ODDS_STEP * self.location)
+        result -= result.max(axis=1, keepdims=True)
+        return np.exp(result, out=result)
+
     def part(self, kept: np.ndarray) -> Grid:
         """Return the grid of the distributions for which `kept`, (J,), is true."""
         shapes, shape = np.unique(self.shape[kept], return_inverse=True)
@@ -303,7 +317,7 @@ class FittedRewards:
         means = []
         for start in range(0, len(self.samples.counts), _COUNTS_AT_ONCE):
             counts = self.samples.counts[start : start + _COUNTS_AT_ONCE]
-            weight = self.distributions.likelihood(counts) * self.priors[0]
+            weight = self.grid.likelihood(counts) * self.priors[0]
             means.append(weight @ values / weight.sum(axis=1, keepdims=True))
         return np.concatenate(means)
 
@@ -326,34 +340,47 @@ class LevelDistributions:
     gaps: np.ndarray
 
     @cached_property
-    def _log_below(self) -> np.ndarray:
+    def log_below(self) -> np.ndarray:
         """Return the logarithms of the probability of at most each level, (.., L - 1)."""
-        # np.logaddexp takes four times as long.
-        return -np.maximum(self.log_odds, 0.0) - np.log1p(np.exp(-np.abs(self.log_odds)))
+        # np.logaddexp takes longer, and so do new arrays for each step.
+        log_odds = self.log_odds
+        result = -np.abs(log_odds)
+        np.log1p(np.exp(result, out=result), out=result)
+        result += np.maximum(log_odds, 0.0)
+        return np.negative(result, out=result)
 
-    def likelihood(self, counts: np.ndarray) -> np.ndarray:
-        """Return the likelihood of (U, L) counts, divided by the largest of the J, (U, J)."""
-        log_below, log_above = self._log_below, self._log_below + self.log_odds
-        # Between two levels, F_l - F_(l-1) = F_l (1 - F_(l-1)) (1 - the quotient of the odds).
-        distinct = -np.expm1(np.minimum(np.diff(self.log_odds, axis=1), -1e-9))
-        inner = log_below[:, 1:] + log_above[:, :-1] + np.log(distinct)
-        log_pmf = np.concatenate([log_below[:, :1], inner, log_above[:, -1:]], axis=1)
-        log_likelihood = counts @ log_pmf.T
-        return np.exp(log_likelihood - log_likelihood.max(axis=1, keepdims=True))
+    @cached_property
+    def _table_position(self) -> tuple[np.ndarray, np.ndarray]:
+        """Return the index of the entry of `_ODDS` below each log-odds, and the share beyond it."""
+        position = np.clip(self.log_odds / _ODDS_STEP + len(_ODDS) // 2, 0, len(_ODDS) - 1.001)
+        index = position.astype(np.int64)
+        return index, position - index
+
+    def _at_log_odds(self, effect: np.ndarray) -> np.ndarray:
+        """Return the effect at each of the log-odds, (.., L - 1), from its values at `_ODDS`."""
+        index, share = self._table_position
+        result = np.append(np.diff(effect), 0.0)[index]
+        result *= share
+        result += effect[index]
+        return result
+
+    @cached_property
+    def _above_and_below(self) -> tuple[np.ndarray, np.ndarray]:
+        """Return the probabilities of more than each level, and of at most it, (.., L - 1) both."""
+        above = self.log_below + self.log_odds
+        return np.exp(above, out=above), np.exp(self.log_below)
 
     def distances_of_mean(self) -> np.ndarray:
         """Return the mean minus the lowest level, and the highest level minus the mean, (2, ..)."""
-        return np.stack(
-            [np.exp(x) @ self.gaps for x in (self._log_below + self.log_odds, self._log_below)]
-        )
+        return np.stack([probability @ self.gaps for probability in self._above_and_below])
 
     def slope_of_mean(self) -> np.ndarray:
         """Return the derivative of the mean by a shift of all log-odds, (..)."""
-        return np.exp(2 * self._log_below + self.log_odds) @ self.gaps
+        return np.einsum("...l,...l,l", *self._above_and_below, self.gaps)
 
     def max_mean(self, k: int) -> np.ndarray:
         """Return the expected maximum of k samples minus the lowest level, (..)."""
-        return self.gaps.sum() - np.exp(k * self._log_below) @ self.gaps
+        return self.gaps.sum() - np.exp(k * self.log_below) @ self.gaps
 
     def max_variance(self, n: int, k: int) -> np.ndarray:
         """Return the variance of the unbiased estimate of Max@k from n samples, (..)."""
@@ -361,10 +388,10 @@ class LevelDistributions:
 
     def max_covariance(self, n: int, j: int, k: int) -> np.ndarray:
         """Return the covariance of estimates of Max@j and Max@k from the same n samples, (..)."""
-        terms_j, terms_k = (np.exp(size * self._log_below) * self.gaps for size in (j, k))
+        terms_j, terms_k = (np.exp(size * self.log_below) * self.gaps for size in (j, k))
         up_to_level, below = np.cumsum(terms_j, axis=-1), np.cumsum(terms_k, axis=-1) - terms_k
-        first = np.interp(self.log_odds, _ODDS, _overlap_effect(n, j, k)) * up_to_level
-        second = np.interp(self.log_odds, _ODDS, _overlap_effect(n, k, j)) * below
+        first = self._at_log_odds(_overlap_effect(n, j, k)) * up_to_level
+        second = self._at_log_odds(_overlap_effect(n, k, j)) * below
         return (first + second) @ self.gaps
 
     def squared_changes(self, n: int, k: int) -> np.ndarray:
@@ -380,8 +407,8 @@ class LevelDistributions:
         """Return variances, (..), from what `_overlap_effect` or `_left_out_effect` returns."""
         # A matrix product takes a third of the time of cumulative sums over the levels.
         pairs = (2 * np.triu(np.ones(2 * self.gaps.shape)) - np.eye(len(self.gaps))) * self.gaps
-        weights = np.exp(k * self._log_below) @ (self.gaps[:, None] * pairs)
-        return np.einsum("...l,...l", np.interp(self.log_odds, _ODDS, effect), weights)
+        weights = np.exp(k * self.log_below) @ (self.gaps[:, None] * pairs)
+        return np.einsum("...l,...l", self._at_log_odds(effect), weights)
 
 
 def squared_changes(counts: np.ndarray, gaps: np.ndarray, k: int) -> np.ndarray:
