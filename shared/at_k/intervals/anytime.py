@@ -53,12 +53,8 @@ class AnytimeIntervals(DerivedIntervals):
 
     def intervals(self, questions: np.ndarray, confidence: float) -> Intervals:
         """Return the interval of each score over these questions."""
-        look_confidence = confidence_of_a_look(confidence, self._size(questions))
-        return self._method.intervals(questions, look_confidence)
-
-    def _size(self, questions: np.ndarray) -> float:
-        """Return N / N0 for the questions with these indices."""
         n, other_questions = self._n[questions], self._other_questions
-        if other_questions is None:  # as in `method_of_auto`
+        if other_questions is None:  # "auto" chooses "questions" for single samples
             other_questions = bool(n.max() < 2)
-        return look_size(n, other_questions)
+        confidence_of_one = confidence_of_a_look(confidence, look_size(n, other_questions))
+        return self._method.intervals(questions, confidence_of_one)
