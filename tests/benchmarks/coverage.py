@@ -155,22 +155,14 @@ def votes_grids(held_out: bool) -> dict[str, Grid]:
 def labels_grids(held_out: bool) -> dict[str, Grid]:
     """Return the study of labels. All its truths are held out."""
     names = ("log-odds normal(-1, 2.5)", "0.02, 0.35 or 0.97", "60 % impossible, else Beta(2, 8)")
+    designs: dict[str, dict[str, Any]] = {
+        choice: {"choice": choice} for choice in ("at random", "by verdict", "whole questions")
+    }
+    designs["errors that depend on the question"] = {"fooled": 0.15}
+    shapes = ((80, 6), (250, 8))
     settings = [
-        (
-            Labelling(truths.HELD_OUT[name], choice, fooled=fooled),
-            *shape,
-            {"truth": name, "design": design},
-        )
-        for (design, choice, fooled), name, shape in itertools.product(
-            (
-                ("at random", "at random", 0.0),
-                ("by verdict", "by verdict", 0.0),
-                ("whole questions", "whole questions", 0.0),
-                ("errors that depend on the question", "at random", 0.15),
-            ),
-            names,
-            ((80, 6), (250, 8)),
-        )
+        (Labelling(truths.HELD_OUT[name], **options), *shape, {"truth": name, "design": design})
+        for (design, options), name, shape in itertools.product(designs.items(), names, shapes)
     ]
     return {"labels": Grid(studies.study_labels, settings, (("score", "k", "design"),))}
 
@@ -184,15 +176,10 @@ def extrapolated_grids(held_out: bool) -> dict[str, Grid]:
 def looks_grids(held_out: bool) -> dict[str, Grid]:
     """Return the study of several looks. All its truths are held out."""
     names = ("log-odds normal(-1, 2.5)", "0.02, 0.35 or 0.97", "all 0.03")
-    settings = [
-        (
-            (truths.HELD_OUT[x], interval, number),
-            400,
-            48,
-            {"truth": x, "looks": f"{interval}, {number}"},
-        )
-        for x, interval, number in itertools.product(names, ("sampling", "questions"), (6, 30))
-    ]
+    settings = []
+    for name, interval, number in itertools.product(names, ("sampling", "questions"), (6, 30)):
+        columns = {"truth": name, "looks": f"{interval}, {number}"}
+        settings.append(((truths.HELD_OUT[name], interval, number), 400, 48, columns))
     return {"looks": Grid(studies.study_looks, settings, (("looks",), BY_TRUTH))}
 
 

@@ -191,6 +191,13 @@ def intervals() -> Iterator[Row]:
         arguments = (small, 12, *more_arguments.get(name, ()))
         ours, theirs = (partial(getattr(each, name), *arguments) for each in (at_k, scorio))
         yield Row(f"{name} of 100 x 64, k = 12", "scorio", ratio(ours, theirs), 0.15)
+    rng, groups = np.random.default_rng(0), np.repeat(np.arange(1000).astype(str), 10).tolist()
+    options: dict[str, Any] = {"k": [1, 4], "confidence": 0.95, "groups": groups}
+    rewards = rng.normal(rng.normal(size=(10_000, 1)), 1.0, (10_000, 8))
+    limits = partial(at_k.load("max_at_k").compute, predictions=rewards, **options)
+    loop = partial(loop_over_rows, random_outcomes(1000, 64))
+    what = "limits of max_at_k, 1,000 groups of 10 x 8 real rewards"
+    yield Row(what, "15 scores of 1,000 x 64, a loop", ratio(limits, loop, 2))
     for name in ("mg_pass_at_k", "pass_at_k", "mg_pass_at_k_ci"):
         ours, theirs = (partial(getattr(each, name), large, 1024) for each in (at_k, scorio))
         # scorio has a closed form of pass@k with one term; the other scores sum a thousand.

@@ -215,11 +215,6 @@ def study_rates(
                     yield result(interval, key, limits[key], true)
 
 
-def symmetric(mean: np.ndarray, margin: np.ndarray) -> np.ndarray:
-    """Return scores and their limits, clipped to [0, 1]."""
-    return np.array([mean, *np.clip([mean - margin, mean + margin], 0.0, 1.0)])
-
-
 # --- Other questions --------------------------------------------------------------------
 
 BOOTSTRAPS = 400
@@ -265,8 +260,9 @@ def practice_limits(
     margin *= Z / (1 + Z**2 / questions)
     weights = rng.multinomial(number, np.full(number, 1 / number), BOOTSTRAPS)
     drawn = (values @ in_cluster) @ weights.T / (weights @ in_cluster.sum(axis=0))
+    t_margin = stats.t.isf(0.025, number - 1) * error
     return {
-        "Student's t": symmetric(mean, stats.t.isf(0.025, number - 1) * error),
+        "Student's t": np.array([mean, *np.clip([mean - t_margin, mean + t_margin], 0.0, 1.0)]),
         "Wilson": np.array([mean, center - margin, center + margin]),
         "bootstrap": np.array([mean, *np.quantile(drawn, [0.025, 0.975], axis=1)]),
     }

@@ -40,14 +40,13 @@ _STEP = 1e-5  # step of a rate for numerical derivatives
 _FALL = 0.005  # Only a larger fall of pass@k with k would show in tables of results.
 
 
-def check_errors(checker_rates, labels) -> bool:
-    """Return whether rates or labels are given. Raises ValueError for both, or invalid rates."""
+def check_errors(checker_rates, labels) -> None:
+    """Raise a ValueError if the rates are invalid, or if rates and labels are both given."""
     if checker_rates is None:
-        return labels is not None
+        return
     check_rates(checker_rates)
     if labels is not None:
         raise ValueError("checker_rates and labels are both given: labels estimate the rates.")
-    return True
 
 
 @dataclass(frozen=True)

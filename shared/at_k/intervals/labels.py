@@ -150,16 +150,8 @@ class LabelCounts(NamedTuple):
             limits.append((lo if successes else 0.0, hi if failures else 1.0))
         return limits[0], limits[1]
 
-    @property
-    def is_better_than_chance(self) -> bool:
-        """Return whether the labels show that the checker is better than chance."""
-        if any(sum(stratum) == 0 for stratum in self.strata):
-            return False
-        (least, _), (_, most) = self._limits_of_strata(CONFIDENCE_OF_RATES)
-        return least > most
-
     def require_use(self) -> LabelCounts:
-        """Return these counts. Raises ValueError unless they show that the checker is of use."""
+        """Return these counts. Raises ValueError if the checker may be no better than chance."""
         number, correct = self.number, self.tp + self.fn
         if correct in (0, number):
             which = "correct" if correct else "incorrect"
@@ -168,7 +160,8 @@ class LabelCounts(NamedTuple):
                 f"labels has {labelled}: the rates of a checker need labels of correct and of "
                 f"incorrect samples."
             )
-        if not self.is_better_than_chance:
+        (least, _), (_, most) = self._limits_of_strata(CONFIDENCE_OF_RATES)
+        if least <= most or not all(map(sum, self.strata)):
             raise ValueError(
                 f"labels do not show that the checker is better than chance: of {correct} correct "
                 f"samples it calls {self.tp / correct:.0%} correct, and of {number - correct} "

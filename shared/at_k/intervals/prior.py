@@ -18,6 +18,7 @@ _FITTING = 4.0  # largest likelihood ratio statistic of priors that fit: two sta
 # The range of 1 / a + 1 / b, which is about the variance of log-odds under the Beta distribution.
 _LEAST_SPREAD, _MOST_SPREAD = LOG_ODDS_STEP**2, 400.0
 _MORE_PARAMETERS = 2  # The adapted prior counts as so many parameters more.
+_IMPROBABLE = 1e-12  # likelihood of a count divided by its largest one
 _FULL_STEPS = 200  # After so many steps, the EM algorithm is near its limit.
 
 
@@ -98,9 +99,15 @@ def _em_steps(
     likelihood: np.ndarray, share: np.ndarray, prior: np.ndarray, steps: int
 ) -> np.ndarray:
     """Return the (J,) prior after `steps` EM steps. `share`, (U,), has the share of each count."""
+    relative = likelihood / np.maximum(likelihood.max(axis=1, keepdims=True), 1e-300)
+    # Distributions under which all counts are improbable would get no share, but take time.
+    kept = relative.max(axis=0) > _IMPROBABLE
+    relative, kept_prior = relative[:, kept], prior[kept]
     for _ in range(steps):
-        prior = prior * ((share / _probabilities(prior, likelihood)) @ likelihood)
-    return prior
+        kept_prior = kept_prior * ((share / _probabilities(kept_prior, relative)) @ relative)
+    result = np.zeros_like(prior)
+    result[kept] = kept_prior
+    return result
 
 
 def _probabilities(prior: np.ndarray, likelihood: np.ndarray) -> np.ndarray:

@@ -118,7 +118,7 @@ class LeveledSamples:
         """Return the distributions of the grid with the prior over them."""
         grid, start = self._grid_and_start()
         used, multiplicity = self._counts_of_prior()
-        likelihood = grid.distributions.likelihood(self.counts[used])
+        likelihood = grid.likelihood(self.counts[used])
         log_rates = np.log(np.maximum(grid.distributions.distances_of_mean(), 1e-300))
         observed = Observed(self.typical_n[used], likelihood, multiplicity)
         estimates = observed.estimates(start, log_rates, *self._mean_and_variance_between())
@@ -229,6 +229,19 @@ class Grid:
         """Return all J distributions."""
         return self._at(self.shapes[self.shape], self.location)
 
+    def likelihood(self, counts: np.ndarray) -> np.ndarray:
+        """Return the likelihood of (U, L) counts, divided by the largest of the J, (U, J)."""
+        # The probability of a level is F_l - F_(l-1) = F_l (1 - F_(l-1)) (1 - the quotient of the
+        # odds). The quotient depends on the shape only, and log(1 - F_l) = log F_l + the log-odds.
+        log_quotients = np.minimum(np.diff(self.shapes, axis=1), -1e-9)
+        by_shape = counts[:, 1:-1] @ np.log(-np.expm1(log_quotients)).T
+        by_shape += counts[:, 1:] @ self.shapes.T
+        result = (counts[:, :-1] + counts[:, 1:]) @ self.distributions.log_below.T
+        result += by_shape[:, self.shape]
+        result += counts[:, 1:].sum(axis=1, keepdims=True) * (LOG_ODDS_STEP * self.location)
+        result -= result.max(axis=1, keepdims=True)
+        return np.exp(result, out=result)
+
     def part(self, kept: np.ndarray) -> Grid:
         """Return the grid of the distributions for which `kept`, (J,), is true."""
         shapes, shape = np.unique(self.shape[kept], return_inverse=True)
@@ -303,7 +316,7 @@ class FittedRewards:
         means = []
         for start in range(0, len(self.samples.counts), _COUNTS_AT_ONCE):
             counts = self.samples.counts[start : start + _COUNTS_AT_ONCE]
-            weight = self.distributions.likelihood(counts) * self.priors[0]
+            weight = self.grid.likelihood(counts) * self.priors[0]
             means.append(weight @ values / weight.sum(axis=1, keepdims=True))
         return np.concatenate(means)
 
@@ -326,34 +339,40 @@ class LevelDistributions:
     gaps: np.ndarray
 
     @cached_property
-    def _log_below(self) -> np.ndarray:
+    def log_below(self) -> np.ndarray:
         """Return the logarithms of the probability of at most each level, (.., L - 1)."""
         # np.logaddexp takes four times as long.
         return -np.maximum(self.log_odds, 0.0) - np.log1p(np.exp(-np.abs(self.log_odds)))
 
-    def likelihood(self, counts: np.ndarray) -> np.ndarray:
-        """Return the likelihood of (U, L) counts, divided by the largest of the J, (U, J)."""
-        log_below, log_above = self._log_below, self._log_below + self.log_odds
-        # Between two levels, F_l - F_(l-1) = F_l (1 - F_(l-1)) (1 - the quotient of the odds).
-        distinct = -np.expm1(np.minimum(np.diff(self.log_odds, axis=1), -1e-9))
-        inner = log_below[:, 1:] + log_above[:, :-1] + np.log(distinct)
-        log_pmf = np.concatenate([log_below[:, :1], inner, log_above[:, -1:]], axis=1)
-        log_likelihood = counts @ log_pmf.T
-        return np.exp(log_likelihood - log_likelihood.max(axis=1, keepdims=True))
+    @cached_property
+    def _table_position(self) -> tuple[np.ndarray, np.ndarray]:
+        """Return the index in `_ODDS` below each log-odds, and the distance from it in steps."""
+        position = np.clip(self.log_odds / _ODDS_STEP + len(_ODDS) // 2, 0, len(_ODDS) - 1.001)
+        index = position.astype(np.int64)
+        return index, position - index
+
+    def _at_log_odds(self, effect: np.ndarray) -> np.ndarray:
+        """Return the effect at each of the log-odds, (.., L - 1), from its values at `_ODDS`."""
+        index, share = self._table_position
+        return effect[index] + share * np.diff(effect)[index]
+
+    @cached_property
+    def _above_and_below(self) -> tuple[np.ndarray, np.ndarray]:
+        """Return the probabilities of more than each level, and of at most it, (.., L - 1) both."""
+        above = self.log_below + self.log_odds
+        return np.exp(above, out=above), np.exp(self.log_below)
 
     def distances_of_mean(self) -> np.ndarray:
         """Return the mean minus the lowest level, and the highest level minus the mean, (2, ..)."""
-        return np.stack(
-            [np.exp(x) @ self.gaps for x in (self._log_below + self.log_odds, self._log_below)]
-        )
+        return np.stack([probability @ self.gaps for probability in self._above_and_below])
 
     def slope_of_mean(self) -> np.ndarray:
         """Return the derivative of the mean by a shift of all log-odds, (..)."""
-        return np.exp(2 * self._log_below + self.log_odds) @ self.gaps
+        return np.einsum("...l,...l,l", *self._above_and_below, self.gaps)
 
     def max_mean(self, k: int) -> np.ndarray:
         """Return the expected maximum of k samples minus the lowest level, (..)."""
-        return self.gaps.sum() - np.exp(k * self._log_below) @ self.gaps
+        return self.gaps.sum() - np.exp(k * self.log_below) @ self.gaps
 
     def max_variance(self, n: int, k: int) -> np.ndarray:
         """Return the variance of the unbiased estimate of Max@k from n samples, (..)."""
@@ -361,10 +380,10 @@ class LevelDistributions:
 
     def max_covariance(self, n: int, j: int, k: int) -> np.ndarray:
         """Return the covariance of estimates of Max@j and Max@k from the same n samples, (..)."""
-        terms_j, terms_k = (np.exp(size * self._log_below) * self.gaps for size in (j, k))
+        terms_j, terms_k = (np.exp(size * self.log_below) * self.gaps for size in (j, k))
         up_to_level, below = np.cumsum(terms_j, axis=-1), np.cumsum(terms_k, axis=-1) - terms_k
-        first = np.interp(self.log_odds, _ODDS, _overlap_effect(n, j, k)) * up_to_level
-        second = np.interp(self.log_odds, _ODDS, _overlap_effect(n, k, j)) * below
+        first = self._at_log_odds(_overlap_effect(n, j, k)) * up_to_level
+        second = self._at_log_odds(_overlap_effect(n, k, j)) * below
         return (first + second) @ self.gaps
 
     def squared_changes(self, n: int, k: int) -> np.ndarray:
@@ -374,14 +393,14 @@ class LevelDistributions:
         (Efron & Stein 1981, Annals of Statistics 9, 586).
         """
         k = min(k, n - 1)
-        return self._variance(k, _left_out_effect(n, k))
+        return self._variance(k, n * (_overlap_effect(n - 1, k, k) - _overlap_effect(n, k, k)))
 
     def _variance(self, k: int, effect: np.ndarray) -> np.ndarray:
-        """Return variances, (..), from what `_overlap_effect` or `_left_out_effect` returns."""
+        """Return variances, (..), from the (2001,) `effect`: `_overlap_effect` or a difference."""
         # A matrix product takes a third of the time of cumulative sums over the levels.
         pairs = (2 * np.triu(np.ones(2 * self.gaps.shape)) - np.eye(len(self.gaps))) * self.gaps
-        weights = np.exp(k * self._log_below) @ (self.gaps[:, None] * pairs)
-        return np.einsum("...l,...l", np.interp(self.log_odds, _ODDS, effect), weights)
+        weights = np.exp(k * self.log_below) @ (self.gaps[:, None] * pairs)
+        return np.einsum("...l,...l", self._at_log_odds(effect), weights)
 
 
 def squared_changes(counts: np.ndarray, gaps: np.ndarray, k: int) -> np.ndarray:
@@ -408,27 +427,11 @@ def squared_changes(counts: np.ndarray, gaps: np.ndarray, k: int) -> np.ndarray:
     return (counts * (k / (n - k) * change) ** 2).sum(axis=1)
 
 
-@lru_cache(maxsize=256)
+@lru_cache(maxsize=512)
 def _overlap_effect(n: int, j: int, k: int) -> np.ndarray:
     """Return E[F^(k-c)] - F^k at `_ODDS`, (2001,); c is the overlap of j and of k of n samples."""
-    return _effect(k, _overlap_pmf(n, j, k))
-
-
-@lru_cache(maxsize=256)
-def _left_out_effect(n: int, k: int) -> np.ndarray:
-    """Return n (_overlap_effect(n - 1, k, k) - _overlap_effect(n, k, k)), (2001,). k is below n."""
-    return _effect(k, n * (_overlap_pmf(n - 1, k, k) - _overlap_pmf(n, k, k)))
-
-
-def _overlap_pmf(n: int, j: int, k: int) -> np.ndarray:
-    """Return the pmf of c = 0 .. k, the size of the overlap of k and j of n samples, (k + 1,)."""
-    pmf, c = np.zeros(k + 1), np.arange(max(0, j + k - n), min(j, k) + 1)
-    pmf[c] = np.exp(log_choose(k, c) + log_choose(n - k, j - c) - log_choose(n, j))
-    return pmf
-
-
-def _effect(k: int, weights: np.ndarray) -> np.ndarray:
-    """Return the sum over c of weights, (k + 1,), times F^(k-c) - F^k at each of `_ODDS`."""
-    (c,) = np.nonzero(np.abs(weights) > 1e-17)
+    c = np.arange(max(0, j + k - n), min(j, k) + 1)
+    pmf = np.exp(log_choose(k, c) + log_choose(n - k, j - c) - log_choose(n, j))
+    c, pmf = c[pmf > 1e-17], pmf[pmf > 1e-17]
     log_below = -np.logaddexp(0, _ODDS)[:, None]
-    return -np.expm1(c * log_below) * np.exp((k - c) * log_below) @ weights[c]
+    return -np.expm1(c * log_below) * np.exp((k - c) * log_below) @ pmf

@@ -137,9 +137,10 @@ def upper_limit(
     center = last // 2
     event_size = sigma[center] ** 2 / np.maximum(theta[last] - theta[center], 1e-300)
     events = (theta[last] - u) / np.maximum(event_size, 1e-300)
-    few = (events > 0) & (events < FEW_EVENTS)
-    lowest_expected = gammaincinv(np.maximum(events[few], 1e-9), alpha)
-    limit[few] = np.maximum(limit[few], theta[last, few] - event_size[few] * lowest_expected)
+    are_few = (events > 0) & (events < FEW_EVENTS)
+    least_events = gammaincinv(np.maximum(events[are_few], 1e-9), alpha)
+    exact = theta[last, are_few] - event_size[are_few] * least_events
+    limit[are_few] = np.maximum(limit[are_few], exact)
     return np.maximum(limit, u)  # It is below u only by rounding.
 
 
