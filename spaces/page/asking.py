@@ -209,9 +209,6 @@ _PYTHON_TERMS = {
     "pass interval='sampling'": "choose the same questions, sampled again",
     ", or None if the sample is not scored": "",
     "write rewards as floats": "write rewards with a point",
-    "'incorrect' counts them as incorrect, and 'drop' leaves them out": "They are incorrect, or "
-    "left out",
-    "'drop' leaves them out": "They can be left out",
 }
 """Phrases about Python, exactly as messages of the package have them, and what a page says."""
 

@@ -103,7 +103,7 @@ def test_a_table_is_read_as_people_write_it(name):
 @pytest.mark.filterwarnings("ignore:The file")
 def test_missing_cells_of_a_table_are_asked_about(name):
     text, expected = WITH_MISSING[name]
-    refused(io.StringIO(text), r"outcomes are missing.*Pass missing='incorrect' or")
+    refused(io.StringIO(text), r"outcomes are missing.*Pass missing='incorrect' ")
     assert at_k.read(io.StringIO(text), missing="drop")["predictions"] == expected
 
 
@@ -182,7 +182,9 @@ def test_a_row_without_its_reference_or_samples_is_an_error(capsys, tmp_path):
     file.write_text("reference,1,2\n7,7,8\n,8,8\n")
     assert "references[1] is None" in error_of(capsys, "gpassk", file, "--k", 1)
     file.write_text("id,1,2\na,1,0\nb,,\n")
-    assert "Add --missing incorrect or --missing drop." in error_of(capsys, "gpassk", file)
+    assert "Add --missing incorrect (they count as incorrect), or --missing drop" in error_of(
+        capsys, "gpassk", file
+    )
     assert at_k.read(file, missing="incorrect")["predictions"] == [[1, 0], [False, False]]
 
 
@@ -249,12 +251,14 @@ def test_columns_of_samples_beside_one_of_outcomes_are_asked_about(capsys, tmp_p
     file.write_text("id,trial_1,trial_2,success\na,1,0,1\nb,0,0,0\n")
     flags = ("--outcomes", "trial_1", "trial_2")
     error = error_of(capsys, "gpassk", file)
-    assert error.endswith(f"Add {' '.join(flags)} or --outcomes success.\n")
+    assert error.endswith(
+        f"Add {' '.join(flags)} (already graded), or --outcomes success (already graded).\n"
+    )
     assert pass_at_k(capsys, file, *flags)["pass@1"] == 0.25
     assert pass_at_k(capsys, file, "--outcomes", "success") == {"pass@1": 0.5}
     (tmp_path / "b.csv").write_text("id,correct\na,1\nb,0\n")
     error = error_of(capsys, "compare", tmp_path / "b.csv", file)
-    assert "Add --outcomes-b trial_1 trial_2 or --outcomes-b success" in error
+    assert "Add --outcomes-b trial_1 trial_2 (already graded), or --outcomes-b success" in error
     of_second = [x.replace("--outcomes", "--outcomes-b") for x in flags]
     output = output_of(capsys, "compare", tmp_path / "b.csv", file, *of_second)
     assert "a: 2 questions, 2 samples each, already graded in trial_1 to trial_2" in output
@@ -274,5 +278,5 @@ def test_a_numbered_column_with_another_role_is_asked_about(role):
     named: dict[str, Any] = {"where": {"run_1": "0"}, "columns": {"clusters": "run_1"}}
     options = {role: named.get(role, "run_1")}
     refused(rows, "run_1 is one of the columns with a sample each, and is named for", **options)
-    refused(rows, "run_1 ", outcomes=["run_1", "run_2"], **options)
+    refused(rows, "run_1 |leave out ref", outcomes=["run_1", "run_2"], **options)
     assert at_k.read(rows, outcomes=["run_1", "run_2"], pool="run_1").ids == [*"0123"]

@@ -266,7 +266,7 @@ def test_the_shell_and_python_write_the_ways(capsys, tmp_path):
     assert raised.roles == {"predictions", "references", "outcomes"}
     assert at_k.read(rows, predictions="response") == at_k.read(rows, references="answer")
     file = write_json_lines(tmp_path / "rows.jsonl", rows)
-    ways = "Add --predictions response --references answer or --outcomes correct."
+    ways = "Add --predictions response --references answer (samples to be checked), or --outcomes"
     names = "by the names of its columns, which may give different scores"
     assert f"rows.jsonl can be read in 2 ways {names}. {ways}" in error_of(capsys, "gpassk", file)
     printed = output_of(capsys, "gpassk", file, "--k", 1, "--check-correct-fn", "exact_match")

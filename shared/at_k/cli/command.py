@@ -79,7 +79,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 130
     except SelectionError as error:
         # The message names columns. Without flags, none of them is taken for a parameter.
-        _print_message({}, _message_with_flags(error))
+        _print_message({}, f"{error}{error.remedy('Add', _flags_of_way)}")
         return 2
     except InputError as error:
         print_message(_message_with_places(error))
@@ -89,27 +89,21 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 2
 
 
-def _message_with_flags(error: SelectionError) -> str:
-    """Return the message of an error, followed by the flags of each way to resolve it."""
-    verb = "Name one with" if error.is_open else "Add"
-    alternatives = dict.fromkeys(map(_flags_of_way, error.ways))
-    return f"{error} {verb} {' or '.join(alternatives)}." if alternatives else str(error)
+def _flags_of_way(way: Way) -> list[str]:
+    """Return the flags for the arguments of a way as they are typed in a shell.
 
-
-def _flags_of_way(way: Way) -> str:
-    """Return the flags for the arguments of a way as they are typed in a shell, and its meaning.
-
-    A dict {column: entry} becomes a flag for each COLUMN=ENTRY. None leaves the column open.
+    A dict {column: entry} becomes a flag for each COLUMN=ENTRY. None becomes COLUMN or SPLIT.
     """
     typed = []
     for parameter, value in way.arguments.items():
         if isinstance(value, dict):
-            entries = (shlex.quote(f"{name}={entry}") for name, entry in value.items())
-            typed += [f"{as_flag(parameter)} {entry}" for entry in entries]
+            names = [f"{name}={entry}" for name, entry in value.items()]
+            typed += [f"{as_flag(parameter)} {shlex.quote(name)}" for name in names]
         else:
-            names = value if isinstance(value, tuple) else [] if value is None else [value]
+            open_value = "SPLIT" if parameter == "split" else "COLUMN"
+            names = value if isinstance(value, tuple) else [open_value if value is None else value]
             typed.append(" ".join([as_flag(parameter), *(shlex.quote(str(x)) for x in names)]))
-    return " ".join(typed) + (f" ({way.meaning})" if way.meaning else "")
+    return typed
 
 
 def _message_with_places(error: InputError) -> str:

@@ -30,7 +30,9 @@ from .words import (
 if TYPE_CHECKING:
     from .samples import Reading
 
-CHOICES = ("incorrect", "drop")
+_MEANINGS = {"incorrect": "they count as incorrect", "drop": "they are left out"}
+"""What each choice for missing samples means."""
+CHOICES = tuple(_MEANINGS)
 
 _LARGEST_SHOWN = 1e12  # of outcomes whose mean a message shows
 
@@ -202,49 +204,40 @@ class _Questions:
         The rule "incorrect" does not if a question has an empty list, or if outcomes are below 0,
         so that 0 is no failure. The rule "drop" of a layout does not if it leaves out a question.
         """
-        why = "" if all(self.samples) else "Their number is unknown"
-        numbers = (x for x in flat(self.samples) if isinstance(x, (int, float)))
-        if not why and self.noun == "outcome" and min(numbers, default=0) < 0:
-            why = "Some rewards are below 0"
-        if self.empty if rule == "drop" else why or rule != "incorrect":
-            raise self._undecided(rule, why)
-
-    def _undecided(self, rule: str, why: str) -> MissingError:
-        """Return the error about what `rule` does not decide; `why` "incorrect" is no answer."""
-        before, key, after = self._in_words(rule)  # questions without ids have an index
-        parts = [
-            f"{self.title}: {before}",
-            Index(key) if isinstance(key, int) else text_of_ids(key),
-        ]
-        if why:
-            remedy = f"{why}: write those that are missing, or 'drop' leaves them out."
-            return MissingError([*parts, f"{after}. {remedy}"], [Way({"missing": "drop"})])
-        remedy = "'incorrect' counts them as incorrect, and 'drop' leaves them out"
         known = [x for x in flat(self.samples) if x is not None]
-        are_small = all(isinstance(x, (int, float)) and abs(x) <= _LARGEST_SHOWN for x in known)
-        if self.noun == "outcome" and known and are_small:
-            means = self._mean_outcome(drops=False), self._mean_outcome(drops=True)
-            remedy += ": the mean outcome is {:.4g} or {:.4g}".format(*means)
-        ways = [Way({"missing": choice}) for choice in CHOICES]
-        return MissingError([*parts, f"{after}. {remedy}."], ways)
+        are_rewards = self.noun == "outcome" and all(isinstance(x, (int, float)) for x in known)
+        why = "" if all(self.samples) else "Their number is unknown"
+        if not why and are_rewards and min(known, default=0) < 0:
+            why = "Some rewards are below 0"
+        if not self.empty if rule == "drop" else rule == "incorrect" and not why:
+            return
+        before, question, after = self._problem(rule)
+        key = self.ids[question]  # an index, if the questions have no ids
+        place = [before, Index(key) if isinstance(key, int) else text_of_ids(key), after]
+        if why:
+            remedy = f". {why}: write those that are missing, or leave them out."
+            raise MissingError([*place, remedy], [Way({"missing": "drop"}, _MEANINGS["drop"])])
+        means = ""
+        if known and are_rewards and max(map(abs, known)) <= _LARGEST_SHOWN:
+            as_incorrect, without = self._mean(drops=False), self._mean(drops=True)
+            means = f"; the mean outcome is {as_incorrect:.4g} with them, or {without:.4g} without"
+        ways = [Way({"missing": choice}, _MEANINGS[choice]) for choice in CHOICES]
+        raise MissingError([*place, f"{means}."], ways)
 
-    def _in_words(self, rule: str) -> tuple[str, Any, str]:
-        """Return what `rule` does not decide: a clause around the id of a question."""
+    def _problem(self, rule: str) -> tuple[str, int, str]:
+        """Return what `rule` does not decide: a question's index, and the texts around its id."""
         if not all(self.samples):
             after = " has no sample, and nothing says how many are missing"
-            return "question ", self.ids[self.samples.index([])], after
+            return f"{self.title}: question ", self.samples.index([]), after
         if rule == "drop":
             others = f", and {len(self.empty) - 1} more" if len(self.empty) > 1 else ""
-            return (
-                "question ",
-                self.ids[self.empty[0]],
-                f" has no {self.noun} that is scored{others}",
-            )
-        counted = f"{sum(self.missing)} of {sum(self.total)} {self.noun}s are missing"
+            after = f" has no {self.noun} that is scored{others}"
+            return f"{self.title}: question ", self.empty[0], after
         first = next(question for question, row in enumerate(self.samples) if None in row)
-        return f"{counted}, the first of question ", self.ids[first], ""
+        counted = f"{sum(self.missing)} of {sum(self.total)} {self.noun}s are missing"
+        return f"{self.title}: {counted}, the first of question ", first, ""
 
-    def _mean_outcome(self, drops: bool) -> float:
+    def _mean(self, drops: bool) -> float:
         """Return the mean over questions of their mean outcome; missing ones are 0, or left out."""
         means = []
         for question, rows in enumerate(zip(self.samples, self.counts, strict=True)):

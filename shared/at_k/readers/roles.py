@@ -10,11 +10,12 @@ import itertools
 import re
 import warnings
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from ..core.checks import InputError, short
 from . import names as usual
+from .grids import cells_of_rows, numbered_columns
 from .names import columns_named, is_verdict, plain_name, sample_numbers, shown_name
 from .reading import ReadingOptions
 from .table import (
@@ -58,9 +59,12 @@ _SUMMARIES = ("results", "summary", "scores", "metrics", "aggregate")
 _MOST_PATHS = 8  # in a message
 _ENDS_IN_NUMBER = re.compile(r"[^@]*\d").fullmatch  # without pass@1
 
-_COUNTS = "each row counts the samples of a question"
 _ONE_SAMPLE = "each row is one sample"
-_VERDICT = "already graded"
+_ANSWERS = {*usual.COLUMN_NAMES["predictions"], "answer"} - {"sample", "samples"}
+"""Texts before the number of a column with an answer each, such as answer_1."""
+
+Samples = str | tuple[str, ...]
+"""The name of a column of samples, or the names of several with a sample each."""
 
 
 def columns_of_role(table: Table, role: str) -> list[str]:
@@ -145,55 +149,46 @@ def column_per_question(table: Table, role: str, name: str | None) -> str | None
 def choose_columns(table: Table, named: ColumnsByRole, options: ReadingOptions) -> dict[str, Any]:
     """Return the columns of samples, outcomes, references or counts, by role.
 
-    1. The columns that the caller names. Predictions in a column with an exact name of outcomes are
-       outcomes, unless references are named. Predictions beside outcomes are graded answers.
-    2. Those of the layout of a tool; its graded outcomes, unless a checker is given.
-    3. Those with exact names, `COLUMN_NAMES`, if they allow one reading: graded outcomes, counts,
-       or samples with references; samples alone if there is nothing else. If a checker is given,
-       samples with references.
+    The caller names them; or else the layout of a tool does; or else they have exact names, which
+    allow one reading. Otherwise a SelectionError offers the readings: entries never choose between
+    them, but may add one. Graded outcomes go before samples, unless a checker is given. Named
+    columns that exclude each other are a ValueError.
 
-    Otherwise a SelectionError offers the readings. Values never choose between them, but may add
-    one. Named columns that exclude each other are a ValueError.
-
-    The roles are "predictions", alone or with "references" or "outcomes"; or "outcomes"; or "n" and
-    "correct". Beside samples, "counts" is the column that says how often each occurs. Alone, it is
-    a dict with the column of each outcome.
+    The roles are "predictions" (alone, with "references", or with "outcomes", if they are graded),
+    "outcomes", or "n" and "correct". Predictions or outcomes are a tuple if several columns have a
+    sample each. Beside samples, "counts" is the column that says how often each occurs. Alone, it
+    is a dict with the column of each outcome.
     """
     _check_exclusive(named)
     counts = named.get("counts")
     if isinstance(counts, str):
         others = table.with_columns({x: y for x, y in table.columns.items() if x != counts})
         rest = {role: name for role, name in named.items() if role != "counts"}
-        return _with_frequency(choose_columns(others, rest, options), counts)
-    if counts is not None:
-        return {"counts": counts}
-    if "n" in named or "outcomes" in named:
-        roles = ("n", "correct", "outcomes", "predictions")
+        columns = choose_columns(others, rest, options)
+        if "n" in columns:
+            raise ValueError(
+                f"{counts} says how often a sample occurs, and {columns['n']} counts the samples "
+                f"of a question: leave out counts, or name the samples."
+            )
+        return {**columns, "counts": counts}
+    if not {"counts", "n", "outcomes"}.isdisjoint(named):
+        roles = ("counts", "n", "correct", "outcomes", "predictions")
         return {role: named[role] for role in roles if role in named}
-    samples = plain_name(named.get("predictions", ""))
-    if "references" not in named and samples in usual.COLUMN_NAMES["outcomes"]:
-        return {"outcomes": named["predictions"]}
-    ways = _Candidates(table, named, options).ways()
+    ways = _Readings(table, named, options).ways()
+    if options.graded_by and not ways:
+        problem = f"{options.graded_by} says which outcomes are correct, and there are none."
+        raise SelectionError(f"{problem} {list_columns(table.columns)}", ["outcomes"])
+    ways = ways or _ways_inside(table)
     if not ways:
-        raise _no_samples(table, "references" in named, options.graded_by)
+        raise _no_samples(table, "references" in named)
     return dict(require_one_way(table, ways).arguments)
-
-
-def _with_frequency(columns: dict[str, Any], counts: str) -> dict[str, Any]:
-    """Return columns of samples, and `counts`, which says how often each occurs."""
-    if "n" in columns:
-        raise ValueError(
-            f"{counts} says how often a sample occurs, and {columns['n']} counts the samples of a "
-            f"question: leave out counts, or name the samples."
-        )
-    return {**columns, "counts": counts}
 
 
 def _check_exclusive(named: ColumnsByRole) -> None:
     """Raise a ValueError if columns are named that cannot be read together."""
-    if ("n" in named) != ("correct" in named):
-        role, missing = ("n", "correct") if "n" in named else ("correct", "n")
-        raise ValueError(f"Counts need two columns: {role} is given without {missing}.")
+    for role, other in itertools.permutations(("n", "correct")):
+        if role in named and other not in named:
+            raise ValueError(f"Counts need two columns: {role} is given without {other}.")
     samples = ("predictions", "references", "outcomes")
     excluded = {"outcomes": ("references",), "n": samples, "counts": ("n", *samples)}
     if isinstance(named.get("counts"), str):
@@ -205,36 +200,36 @@ def _check_exclusive(named: ColumnsByRole) -> None:
 
 
 def require_one_way(table: Table, ways: Sequence[Way]) -> Way:
-    """Return the first way; a SelectionError offers the ways if they read different columns."""
+    """Return the only way; a SelectionError offers the ways unless all read the same entries.
+
+    Rows inside of an object are never the only way, because the object may be a row itself.
+    """
+    read: list[dict[str, Any]] = []  # the entries, or another argument, by role
     distinct: list[Way] = []
     for way in ways:
-        if not any(_are_equal(table, way, other) for other in distinct):
+        columns = {x: [*table.columns[x]] for x in way.arguments.values() if x in table.columns}
+        entries = {role: columns.get(x, x) for role, x in way.arguments.items()}
+        if entries not in read:
+            read.append(entries)
             distinct.append(way)
-    if len(distinct) > 1:
-        raise SelectionError(
+    paths = [way.arguments["records"] for way in distinct if "records" in way.arguments]
+    if paths:
+        problem = f"{table.title} is one object of JSON, with rows in {', '.join(paths)}."
+    elif len(distinct) > 1:
+        problem = (
             f"{table.title} can be read in {len(distinct)} ways by the names of its columns, which "
-            f"may give different scores.",
-            distinct,
+            f"may give different scores."
         )
-    return distinct[0]
-
-
-def _are_equal(table: Table, one: Way, other: Way) -> bool:
-    """Return whether two ways have the same roles, and equal columns for each of them."""
-    columns, others = table.columns, other.arguments
-    return one.arguments.keys() == others.keys() and all(
-        x == others[role]
-        or (x in columns and others[role] in columns and [*columns[x]] == [*columns[others[role]]])
-        for role, x in one.arguments.items()
+    else:
+        return distinct[0]
+    is_open = any(None in way.arguments.values() for way in distinct)
+    raise SelectionError(
+        f"{problem} {list_columns(table.columns)}" if is_open else problem, distinct
     )
 
 
-def _no_samples(table: Table, has_references: bool, graded_by: str) -> SelectionError:
+def _no_samples(table: Table, has_references: bool) -> SelectionError:
     """Return the error for a table without samples, with or without named references."""
-    columns = list_columns(table.columns)
-    if graded_by:
-        problem = f"{graded_by} says which outcomes are correct, and there are none."
-        return SelectionError(f"{problem} {columns}", ["outcomes"])
     if table.layout and table.files:
         tasks = dict.fromkeys(map(entry_text, table.columns.get("task", ())))
         return SelectionError(
@@ -243,20 +238,20 @@ def _no_samples(table: Table, has_references: bool, graded_by: str) -> Selection
             [Way({"where": {"task": task}}) for task in tasks] if len(tasks) > 1 else (),
         )
     problem = "There is no column with a usual name for samples, nor sample_1, sample_2, .."
-    if ways := _ways_inside(table):
-        names = ", ".join(way.arguments["records"] for way in ways)
-        problem += f" It is one object of JSON, with several objects in {names}."
-        return SelectionError(problem, ways)
     summaries = {*_SUMMARIES} & {*table.columns} if table.is_object else ()
     if summaries:
         problem += (
-            f" In {min(summaries)} there are scores of whole runs: give the file of their samples, "
+            f" {min(summaries)} may have scores of whole runs: give the file of their samples, "
             f"such as samples_*.jsonl of lm-eval or details_*.parquet of lighteval."
         )
+    problem += f" {list_columns(table.columns)}"
     if len(list(filter(_ENDS_IN_NUMBER, table.columns))) > 1:
-        columns += " Columns with a sample each are named together."
+        problem += " Columns with a sample each are named together."
     roles = ("predictions",) if has_references else ("predictions", "outcomes", "counts")
-    return SelectionError(f"{problem} {columns}", roles)
+    return SelectionError(problem, roles)
+
+
+# --- Rows inside of one object ----------------------------------------------------------------
 
 
 def _ways_inside(table: Table) -> list[Way]:
@@ -277,13 +272,15 @@ def _paths_to_rows(record: Mapping[str, Any], path: str = "") -> Iterator[str]:
 
 
 def _has_rows(name: str, record: Mapping[str, Any]) -> bool:
-    """Return whether an object has two or more lists of rows, or rows with a column in common.
+    """Return whether an object has two or more lists of rows or of outcomes, or rows with a column
+    in common.
 
     In an object with a name such as "results", which may hold scores, the column has a usual name.
     """
     values = [*record.values()]
     if len(values) < 2 or not is_list_of(values, dict):
-        return len(values) > 1 and all(is_list_of(x, dict) for x in values)
+        are_rows = all(is_list_of(x, dict) or is_list_of(x, list) for x in values)
+        return len(values) > 1 and (are_rows or all(is_list_of(x, (bool, int)) for x in values))
     shared = set.intersection(*map(set, values))
     usual_names = [*itertools.chain(*usual.COLUMN_NAMES.values())]
     return bool(columns_named(shared, usual_names) if name in _SUMMARIES else shared)
@@ -292,23 +289,28 @@ def _has_rows(name: str, record: Mapping[str, Any]) -> bool:
 # --- Readings by name, and doubts about them --------------------------------------------------
 
 
-class _Candidates:
-    """The columns of a table that may have each role, and the readings that they allow."""
+class _Readings:
+    """The readings that the caller, the layout, or the names and entries of columns allow."""
 
     def __init__(self, table: Table, named: ColumnsByRole, options: ReadingOptions) -> None:
         self.table, self.named, self.options = table, named, options
-        is_named = "references" in named
-        known = [named["references"]] if is_named else columns_of_role(table, "references")
-        self.references: list[str] = known
-        self.verdicts: list[str] = []
+        name = named.get("references")
+        self.references = columns_of_role(table, "references") if name is None else [name]
 
     def ways(self) -> list[Way]:
-        """Return the readings that the caller, the layout, or names and values allow, or []."""
+        """Return all readings, or []."""
         table, options = self.table, self.options
         if "predictions" in self.named:
-            return self._checked([self.named["predictions"]])
-        counts, samples, graded = self._by_role()
-        checked = self._checked(samples)
+            return self._ways_of_named(self.named["predictions"])
+        if numbered := self._ways_of_numbered():
+            return numbered
+        counts = _count_ways(table)
+        taken = {name for way in counts for name in way.arguments.values()}  # no other role
+        samples = [x for x in columns_of_role(table, "predictions") if x not in taken]
+        outcomes = [x for x in columns_of_role(table, "outcomes") if x not in taken]
+        if options.correct_at_least is not None:
+            outcomes = outcomes or columns_named(table.columns, usual.SCORES)
+        checked, graded = self._checked(samples), _graded(outcomes)
         if options.graded_by:
             return _with_frequencies(table, graded)
         if "references" in self.named or (options.checker and self.references and checked):
@@ -318,72 +320,87 @@ class _Candidates:
         ways = [*counts, *(checked if self.references else ()), *graded] or checked
         return self._with_rows_inside(self._with_doubts(ways))
 
-    def _by_role(self) -> tuple[list[Way], list[str], list[Way]]:
-        """Return the readings as counts, the columns of samples, and the readings as outcomes."""
-        table = self.table
-        counts = _count_ways(table)
-        taken = {name for way in counts for name in way.arguments.values()}  # no other role
-        samples = [x for x in columns_of_role(table, "predictions") if x not in taken]
-        outcomes = [x for x in columns_of_role(table, "outcomes") if x not in taken]
-        if self.options.correct_at_least is not None:
-            outcomes = outcomes or columns_named(table.columns, usual.SCORES)
-        return counts, samples, [Way({"outcomes": name}) for name in outcomes]
+    def _checked(self, samples: Iterable[Samples]) -> list[Way]:
+        """Return a reading for each samples and column of references, or without references."""
+        ways = []
+        for names in samples:
+            own = (names,) if isinstance(names, str) else names
+            others = [{"references": x} for x in self.references if x not in own]
+            ways += [Way({"predictions": names, **other}) for other in others or [{}]]
+        return ways
 
-    def _checked(self, predictions: Sequence[str]) -> list[Way]:
-        """Return a reading for each column of samples and of references, or without references."""
-        return [
-            Way({"predictions": samples} | ({"references": name} if name else {}))
-            for samples in predictions
-            for name in [x for x in self.references if x != samples] or [""]
-        ]
+    # Samples in the columns that the caller names, or in numbered ones
+
+    def _ways_of_named(self, samples: Samples) -> list[Way]:
+        """Return the readings of the columns that the caller names as predictions."""
+        if "references" in self.named:
+            return self._checked([samples])
+        if isinstance(samples, str):
+            is_graded = plain_name(samples) in usual.COLUMN_NAMES["outcomes"]
+        else:
+            is_graded = not (self.options.checker or self._references_beside(samples))
+        return _graded([samples]) if is_graded else self._checked([samples])
+
+    def _references_beside(self, samples: Collection[str]) -> list[str]:
+        """Return the columns of references other than `samples`; none if outcomes are labels."""
+        names = () if self.options.are_labels else self.references
+        return [name for name in names if name not in samples]
+
+    def _ways_of_numbered(self) -> list[Way]:
+        """Return the readings of columns such as sample_1, sample_2, .. that have a sample each.
+
+        There are none if another column has samples, or if one column has a number, and another one
+        outcomes. Outcomes beside several numbered columns are a further reading.
+        """
+        columns = self.table.columns
+        numbered = {} if self.table.layout else numbered_columns(columns)
+        names = {*itertools.chain(*numbered.values())}
+        others = [x for x in columns if x not in names]
+        outcomes = columns_named(others, usual.COLUMN_NAMES["outcomes"])
+        if columns_named(others, usual.COLUMN_NAMES["predictions"]) or len(names) <= bool(outcomes):
+            return []
+        ways = [self._ways_of_group(text, tuple(group)) for text, group in numbered.items()]
+        return [*itertools.chain(*ways), *_graded(outcomes)]
+
+    def _ways_of_group(self, text: str, samples: tuple[str, ...]) -> list[Way]:
+        """Return the readings of columns with a sample each, whose names are `text` and a number.
+
+        Entries may add readings: as outcomes, if the references are none; and as counts, if the
+        columns are 0 and 1, and no row has words or only zeros.
+        """
+        graded, checked = _graded([samples]), self._checked([samples])
+        if text in usual.COLUMN_NAMES["outcomes"]:
+            return graded
+        if self.options.checker or "references" in self.named:
+            return checked
+        references = self._references_beside(samples)
+        if text in _ANSWERS and not (references or self.options.are_labels):
+            return [Way({"predictions": samples, "references": None}), *graded]
+        ways = checked if references else graded
+        rows = [[*map(as_outcome, row)] for row in cells_of_rows(self.table, samples)]
+        if references and _are_binary(flat(rows)):
+            cells = flat(self.table.columns[references[0]])
+            ways = ways if _are_binary(cells) else [*graded, *ways]
+        are_numbers = not any(isinstance(x, bool) for x in flat(rows))
+        if samples == ("0", "1") and are_numbers and all(map(any, rows)):
+            ways = [Way({"counts": samples}), *ways]
+        return ways
+
+    # Doubts
 
     def _with_doubts(self, ways: list[Way]) -> list[Way]:
         """Return the `ways` to read a table without a layout, and those that its values add."""
         options = self.options
         roles = {"questions": options.questions, "pool": options.pool, "where": [*options.where]}
         used = {*self.references, *(name for _, name in pairs_of({**self.named, **roles}))}
-        self.verdicts = self._verdicts(used.union(*(way.arguments.values() for way in ways)))
+        verdicts = self._verdicts(used.union(*(way.arguments.values() for way in ways)))
         if not any("n" in way.arguments for way in ways):
             ways = [*_complements(self.table), *_with_frequencies(self.table, ways)]
-        doubts = [doubt for way in ways for doubt in self._doubts(way)]
+        doubts = [doubt for way in ways for doubt in self._doubts(way, verdicts)]
         if doubts:  # samples alone need references
-            needed = Way({"references": None}, "samples to be checked")
+            needed = Way({"references": None})
             ways = [needed if [*way.arguments] == ["predictions"] else way for way in ways]
         return [*ways, *doubts]
-
-    def _with_rows_inside(self, ways: list[Way]) -> list[Way]:
-        """Return the `ways` and those to rows inside of one object, or else those of scores."""
-        inside = _ways_inside(self.table)
-        paths = {way.arguments["records"] for way in inside}
-        ways = [way for way in ways if paths.isdisjoint(way.arguments.values())]
-        if not (ways or inside):
-            return self._ways_of_scores(columns_named(self.table.columns, usual.SCORES)[:1])
-        return [*inside, *ways] if ways else []
-
-    def _doubts(self, way: Way) -> list[Way]:
-        """Return the readings that values allow beside one: n and `correct` may be of the tests of
-        a sample, outcomes may be correct answers or other verdicts, and answers may be outcomes."""
-        columns = way.arguments
-        if "n" in columns:
-            return self._one_sample(columns["n"], columns["correct"])
-        if "outcomes" in columns:
-            return [*self._gold_answers(columns["outcomes"]), *self._rivals(columns["outcomes"])]
-        if "references" in columns or "predictions" not in columns:
-            return [Way({"outcomes": name}, _VERDICT) for name in self.verdicts]
-        samples = columns["predictions"]
-        if self.verdicts:
-            return self._ways_of_scores([*self.verdicts, samples])
-        is_single = plain_name(samples) in usual.SINGLE and not self.options.has_labels
-        are_numbers = any(isinstance(x, (int, float)) for x in self.table.columns[samples])
-        return [Way({"outcomes": samples}, _VERDICT)] if is_single and are_numbers else []
-
-    def _ways_of_scores(self, names: Sequence[str]) -> list[Way]:
-        """Return the readings of scores as outcomes, or by the least correct one (no grades)."""
-        ways = [Way({"outcomes": name}) for name in names]
-        cells = (column_at(self.table.columns, names[0]) or ()) if names else ()
-        if names and not any(isinstance(as_outcome(x), str) for x in flat(as_lists(cells))):
-            ways.insert(0, Way({"correct_at_least": ".."}, "the least score of a correct sample"))
-        return ways
 
     def _verdicts(self, used: Collection[str]) -> list[str]:
         """Return the columns that may have outcomes by name and entries, except those in `used`."""
@@ -396,18 +413,52 @@ class _Candidates:
                     verdicts.append(name)
         return verdicts
 
-    def _rivals(self, outcome: str) -> list[Way]:
+    def _doubts(self, way: Way, verdicts: Sequence[str]) -> list[Way]:
+        """Return the readings that values allow beside one: n and `correct` may be of the tests of
+        a sample, outcomes may be correct answers or other verdicts, and answers may be outcomes."""
+        columns = way.arguments
+        if "n" in columns:
+            return self._one_sample(columns["n"], columns["correct"])
+        if "outcomes" in columns:
+            name = columns["outcomes"]
+            return [*self._gold_answers(name), *self._rivals(name, verdicts)]
+        if "references" in columns or "predictions" not in columns:
+            return _graded(verdicts)
+        samples = columns["predictions"]
+        if verdicts:
+            return self._ways_of_scores([*verdicts, samples])
+        is_single = plain_name(samples) in usual.SINGLE and not self.options.has_labels
+        are_numbers = any(isinstance(x, (int, float)) for x in self.table.columns[samples])
+        return _graded([samples]) if is_single and are_numbers else []
+
+    def _with_rows_inside(self, ways: list[Way]) -> list[Way]:
+        """Return the `ways`, after those to rows inside of one object; or else those of scores."""
+        inside = _ways_inside(self.table)
+        paths = {way.arguments["records"] for way in inside}
+        ways = [way for way in ways if paths.isdisjoint(way.arguments.values())]
+        if not (ways or inside):
+            return self._ways_of_scores(columns_named(self.table.columns, usual.SCORES)[:1])
+        return [*inside, *ways]
+
+    def _ways_of_scores(self, names: Sequence[str]) -> list[Way]:
+        """Return the readings of scores as outcomes, or by the least correct one (no grades)."""
+        cells = (column_at(self.table.columns, names[0]) or ()) if names else ()
+        are_grades = any(isinstance(as_outcome(x), str) for x in flat(as_lists(cells)))
+        least = [] if are_grades or not names else [Way({"correct_at_least": ".."})]
+        return [*least, *_graded(names)]
+
+    def _rivals(self, outcome: str, verdicts: Sequence[str]) -> list[Way]:
         """Return the readings of columns of verdicts that differ from `outcome` in some row. Unless
         its name is in `VERDICTS`, both columns have nothing but 0, 1 or missing entries."""
         columns = nested_columns(self.table)
         outcomes = list(map(as_outcome, flat(self.table.columns[outcome])))
         rivals = []
-        for name in self.verdicts:
+        for name in verdicts:
             others = list(map(as_outcome, flat(columns[name])))
-            are_binary = all(x in (0, 1, None) for x in (*outcomes, *others))
             pairs = [pair for pair in zip(outcomes, others, strict=False) if None not in pair]
             differ = len(outcomes) != len(others) or any(x != y for x, y in pairs)
-            if differ and (are_binary or plain_name(name) in usual.VERDICTS):
+            is_exact = plain_name(name) in usual.VERDICTS
+            if differ and (is_exact or _are_binary([*outcomes, *others])):
                 rivals.append(Way({"outcomes": name}, f"differs from {shown_name(outcome)}"))
         return rivals
 
@@ -417,13 +468,14 @@ class _Candidates:
         bools alone."""
         columns = self.table.columns
         answers = columns_named(columns, usual.ANSWERS)
+        if not {*self.references} <= {*answers}:
+            return []
         entries = [x for x in flat(columns[outcome]) if x is not None]
-        may_be_texts = plain_name(outcome) in ("correct", "outcome") and not all(
-            isinstance(x, bool) for x in entries
-        )
+        has_bools_alone = all(isinstance(x, bool) for x in entries)
+        may_be_texts = plain_name(outcome) in ("correct", "outcome") and not has_bools_alone
         return [
             Way({"predictions": name, "references": outcome}, "the column has correct answers")
-            for name in (answers if {*self.references} <= {*answers} else ())
+            for name in answers
             if name != outcome and has_lists(columns[outcome]) == has_lists(columns[name])
             if may_be_texts or _are_shares(columns[name])
         ]
@@ -447,6 +499,16 @@ class _Candidates:
         if counts <= {0, 1}:
             return [Way({"outcomes": correct}, _ONE_SAMPLE)]
         return [Way({"outcomes": None}, f"{_ONE_SAMPLE}, and another column has its outcome")]
+
+
+def _graded(outcomes: Iterable[Samples]) -> list[Way]:
+    """Return a reading for each column of outcomes, or tuple of columns with an outcome each."""
+    return [Way({"outcomes": names}) for names in outcomes]
+
+
+def _are_binary(cells: Iterable[Any]) -> bool:
+    """Return whether all cells are 0 and 1, or words of outcomes, or missing."""
+    return all(x in (0, 1, None) for x in map(as_outcome, cells))
 
 
 def _are_shares(cells: Sequence[Any]) -> bool:
@@ -544,7 +606,7 @@ def _count_ways(table: Table) -> list[Way]:
             continue
         sizes, counts = ({*whole_numbers(table, name)} for name in (n, correct))
         if None not in sizes | counts:
-            ways.append(Way({"n": n, "correct": correct}, _COUNTS))
+            ways.append(Way({"n": n, "correct": correct}))
             continue
         has_thousands = any(map(_THOUSANDS.fullmatch, map(str, table.columns[n])))
         are_sizes = has_thousands or sizes != {None}
@@ -584,12 +646,11 @@ def _with_frequencies(table: Table, ways: Sequence[Way]) -> list[Way]:
         if name == sample or numbers <= {None, 0, 1}:
             continue
         if role == "outcomes" and _may_be_counts(table, name, sample):
-            others.append(Way({"n": name, "correct": sample}, _COUNTS))
+            others.append(Way({"n": name, "correct": sample}))
         is_grouped = len(numbers) > 1 and None not in numbers
         if is_grouped and is_unique(table, *question_columns(table), FILE, sample):
-            others.append(
-                Way({"counts": name, **way.arguments}, "each row is a sample that occurs so often")
-            )
+            meaning = "each row is a sample that occurs so often"
+            others.append(Way({"counts": name, **way.arguments}, meaning))
     if not others:
         return list(ways)
     return [*others, *(way._replace(meaning=_ONE_SAMPLE) for way in ways)]

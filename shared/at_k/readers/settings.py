@@ -38,20 +38,13 @@ def refuse_settings(reading: Reading) -> None:
     if len(several) > 1:
         settings += _settings_by_values(columns, settings, reading)
     if settings:
-        raise _mixed_settings(reading, settings, columns[settings[0]])
+        first = next(x for x in several if _differs(columns[settings[0]], [x]))
+        raise _mixed_settings(reading, settings, columns[settings[0]], first)
     scored = [row for rows in reading.questions.values() for row in rows]
     for name, texts in columns.items() if reading.table.layout is None else ():
-        models = list(dict.fromkeys(texts[row] for row in scored if texts[row]))
-        if last_part(name) in usual.MODELS and len(models) > 1:
-            raise SelectionError(
-                f"The rows of {reading.table.title} have different values of {shown_name(name)}: "
-                f"{first_entries(models, 4)}. They can be of different models.",
-                [
-                    Way({"where": {name: models[0]}}, "only this model"),
-                    Way({"groups": name}, "scores for each of them"),
-                    Way({"pool": (name,)}, "they are one model"),
-                ],
-            )
+        rows = [row for row in scored if texts[row]]
+        if last_part(name) in usual.MODELS and _differs(texts, [rows]):
+            raise _mixed_settings(reading, [name], texts, rows)
 
 
 def _free_columns(reading: Reading) -> dict[str, list[str]]:
@@ -114,30 +107,31 @@ def _settings_by_values(
     return settings
 
 
-def _mixed_settings(reading: Reading, names: Sequence[str], texts: Sequence[str]) -> SelectionError:
-    """Return the error about settings; `texts` has the entries of the first of them."""
+def _mixed_settings(
+    reading: Reading, names: Sequence[str], texts: Sequence[str], rows: Sequence[int]
+) -> SelectionError:
+    """Return the error about settings; the `texts` of the first of them differ in `rows`."""
     key, name, others = reading.named_key, names[0], names[1:]
     if reading.options.group_size and last_part(name) in (*usual.IDS, *usual.INDICES):
         return SelectionError(
             f"Rows of a group have different values of {shown_name(name)}: leave out group_size "
             f"(in the shell --group-size), so that {shown_name(name)} identifies the questions."
         )
-    rows = next(x for x in reading.several if _differs(texts, [x]))
     entries = list(dict.fromkeys(texts[row] for row in rows))
     entry = entries[0] if len(entries[0]) <= 40 else ".."
-    ways = [Way({"where": {name: entry, **dict.fromkeys(others, "..")}}, "only these samples")]
+    ways = [Way({"where": {name: entry, **dict.fromkeys(others, "..")}})]
     if reading.key == (ROW,) and last_part(name) in usual.COLUMN_NAMES["questions"]:
         ways.insert(0, Way({"questions": name}))
     elif key:
         ids = (*key, *names)
         ways.append(Way({"groups": name, "questions": ids}, "scores for each of them"))
         ways.append(Way({"questions": ids}, "each is another question"))
-    ways.append(Way({"pool": tuple(names)}, "they are samples of one question"))
+    ways.append(Way({"pool": tuple(names)}))
+    whose = reading.ids_of(rows[0]) if rows in reading.several else reading.table.title
     beside = f" Other settings are {' and '.join(map(shown_name, others))}." if others else ""
     return SelectionError(
-        f"The samples of {reading.ids_of(rows[0]) or 'a question'} have different values of "
-        f"{shown_name(name)}: {first_entries(entries, 4)}. They can be different runs or "
-        f"questions.{beside}",
+        f"The samples of {whose or 'a question'} have different values of {shown_name(name)}: "
+        f"{first_entries(entries, 4)}. They can be different models, runs or questions.{beside}",
         ways,
     )
 
