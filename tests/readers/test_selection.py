@@ -239,6 +239,9 @@ def test_numbers_beside_an_outcome_may_count_samples(columns, ways):
             names = way.rpartition(" ") if way else ("", "", None)
             offered.append(({"counts": names[0]} if names[0] else {}) | {"outcomes": names[2]})
     assert ways_of(io.StringIO(columns)) == offered
+    if {"outcomes": None} in offered:
+        message = r"The columns are .* outcomes=\.\. \(each row is one sample, whose outcome is in"
+        refused(io.StringIO(columns), message)
 
 
 @pytest.mark.parametrize(
@@ -288,6 +291,13 @@ def test_several_columns_have_a_sample_each(capsys, tmp_path):
     assert at_k.read(file, predictions=["a", "b"]) == {
         "predictions": [[True, False], [False, False]]
     }
+
+
+def test_graded_answers_may_have_a_column_each():
+    rows = [{"id": 1, "a1": "x", "a2": "y", "c1": 1, "c2": 0}]
+    run = at_k.read(rows, predictions=["a1", "a2"], outcomes=["c1", "c2"])
+    assert run["predictions"] == [["x", "y"]]
+    assert run["references"] == ["[1.0, 0.0]"]
 
 
 def test_outcomes_and_references_exclude_each_other():

@@ -202,6 +202,22 @@ def test_rows_below_one_key_are_not_taken_for_samples_of_one_question(capsys, tm
     assert pass_at_k(capsys, file, *named, k=2) == {"pass@2": 4 / 6}
 
 
+@pytest.mark.parametrize(
+    ("results", "path"),
+    [
+        ({"math": [[1, 0], [1, 1]], "code": [[0, 1]]}, "results.math"),
+        ({"q": [1], "r": [0]}, "results"),
+    ],
+)
+def test_lists_of_outcomes_inside_of_an_object_are_no_scores(capsys, tmp_path, results, path):
+    file = tmp_path / "a.json"
+    file.write_text(json.dumps({"model": "m", "results": results}))
+    assert "is one object of JSON, with rows in results. Add --rec" in error_of(
+        capsys, "gpassk", file
+    )
+    assert pass_at_k(capsys, file, "--records", path)["pass@1"] in (0.75, 0.5)
+
+
 @pytest.mark.parametrize("named", [(), ("--questions", "id")])
 def test_lists_in_texts_are_samples_also_if_the_ids_are_named(capsys, tmp_path, named):
     (tmp_path / "a.csv").write_text('id,responses,gold\na,"[""1"", ""2""]",1\nb,"[""3""]",2\n')

@@ -50,6 +50,7 @@ _NUMBERED = {
 }
 """The texts before the number in the name of a column that holds a sample."""
 _RULE = re.compile(r"[-:=|+ ]*-[-:=|+ ]*|\(\d+ rows?\)")
+"""A line between the rows of a table, or the last one of PostgreSQL."""
 _LINE = re.compile(r"[^\r\n]*[^\s\ufeff][^\r\n]*")
 
 
@@ -136,7 +137,7 @@ def table_of_grid(
             raise ValueError(f"{name}, {place}: {problem}")
     columns = map(list, itertools.zip_longest(names, *rows[1:], fillvalue=_ABSENT))
     known["is_matrix"] = not has_names
-    return table_of_columns({x: column for x, *column in columns}, name, **known)
+    return table_of_columns({head: cells for head, *cells in columns}, name, **known)
 
 
 def _problem_of_row(row: CellsOfRow, names: Sequence[str], least: int, has_names: bool) -> str:
@@ -146,9 +147,10 @@ def _problem_of_row(row: CellsOfRow, names: Sequence[str], least: int, has_names
         if len(names) == 1:
             problem += " If lines above the table are its title or comments, remove them."
         return problem
-    is_alike = has_names and str(row[-1]).strip() == names[-1]  # which is fast
-    if is_alike and [str(x).strip("\ufeff ") for x in row] == names and not all(map(is_value, row)):
-        return "the names of line 1 occur again: leave them out."
+    if has_names and str(row[-1]).strip() == names[-1]:  # which is fast
+        texts = [str(cell).strip("\ufeff ") for cell in row]
+        if texts == names and not all(map(is_value, row)):
+            return "the names of line 1 occur again: leave them out."
     return ""
 
 
@@ -156,7 +158,7 @@ def _names_in_first_row(rows: Sequence[CellsOfRow], title: str) -> list[str]:
     """Return the names of the columns in the first row; [] and a warning if it has samples."""
     if not rows or not _is_first_sample(rows):
         names = [str(cell).strip() for cell in rows[0]] if rows else []
-        if twice := [x for x, number in Counter(names).items() if number > 1]:
+        if twice := [name for name, number in Counter(names).items() if number > 1]:
             raise ValueError(
                 f"{title}, line 1: two columns have the same name, {twice[0][:60]!r}. Each needs a "
                 f"name of its own: columns with a sample each are sample_1, sample_2, .."
@@ -173,15 +175,16 @@ def _names_in_first_row(rows: Sequence[CellsOfRow], title: str) -> list[str]:
 
 def sample_columns(head: Iterable[Any]) -> list[str]:
     """Return the first columns that hold a sample each by their names, or []."""
-    return next(iter(numbered_columns(list(map(str, head))).values()), [])
+    return next(iter(numbered_columns(map(str, head)).values()), [])
 
 
-def numbered_columns(names: Sequence[str]) -> dict[str, list[str]]:
+def numbered_columns(names: Iterable[str]) -> dict[str, list[str]]:
     """Return {text: columns with a sample each} for names such as sample_1, sample_2, ..
 
     The text is what precedes the numbers, which are those from 0 or 1 on, in any order. It is ""
     for names 1, 2, .., which are in order.
     """
+    names = list(names)
     numbered: dict[str, list[tuple[int, str]]] = {}  # the number and the name, by text
     for name in names:
         match = re.fullmatch(r"([a-z_ ]*?)[ _-]?(\d{1,5})", name.strip().lower())
@@ -192,8 +195,9 @@ def numbered_columns(names: Sequence[str]) -> dict[str, list[str]]:
         numbers, samples = map(list, zip(*(sorted(pairs) if text else pairs), strict=True))
         are_all = numbers in ([*range(len(numbers))], [*range(1, len(numbers) + 1)])
         # Rewards such as 1, 0.5, 0.25 and outcomes such as 0, 1 are numbers too.
-        words = set(map(word, {*names} - {*samples}))
-        if are_all and (text or words <= {""} or not _USUAL.isdisjoint(words)):
+        others = set(map(word, {*names} - {*samples}))
+        are_names = bool(text) or others <= {""} or not _USUAL.isdisjoint(others)
+        if are_all and are_names:
             columns[text] = samples
     return columns
 
@@ -244,7 +248,7 @@ def with_sample_lists(
                     ["predictions", "outcomes"],
                 )
         lists = cells_of_rows(table, samples)
-        cells = {x: column for x, column in cells.items() if x not in samples}
+        cells = {name: column for name, column in cells.items() if name not in samples}
         columns[role] = samples[0] if len(samples) == 1 else f"{samples[0]} to {samples[-1]}"
         cells[columns[role]] = lists
     return table.with_columns(cells), columns
@@ -252,5 +256,5 @@ def with_sample_lists(
 
 def cells_of_rows(table: Table, names: Iterable[str]) -> list[list[Any]]:
     """Return the cells of each row in some columns, without those that it lacks."""
-    rows = zip(*(table.columns[x] for x in names), strict=True)
-    return [[x for x in row if x is not _ABSENT] for row in rows]
+    rows = zip(*(table.columns[name] for name in names), strict=True)
+    return [[cell for cell in row if cell is not _ABSENT] for row in rows]

@@ -87,48 +87,51 @@ def columns_by_role(table: Table, named: ColumnsByRole, options: ReadingOptions)
     if options.are_labels:
         columns.pop("references", None)  # of the answers
     if options.has_labels and not {"references", "outcomes"} & columns.keys():  # already graded
-        columns = {"outcomes" if x == "predictions" else x: y for x, y in columns.items()}
-    columns |= {role: named[role] for role in usual.PER_SAMPLE if role in named}
-    columns |= _finish_column(table, "references" in columns, named.get("finish"), options)
-    columns |= _options_column(table, "references" in columns, named.get("options"), options)
+        renamed = {"predictions": "outcomes"}
+        columns = {renamed.get(role, role): name for role, name in columns.items()}
+    is_checked = "references" in columns
+    if "options" in named and not is_checked:
+        raise ValueError("options go with references: name the column of references.")
+    columns |= {role: named[role] for role in ("options", *usual.PER_SAMPLE) if role in named}
+    if is_checked and options.checker == "choice" and "options" not in named:
+        columns |= _usual_options(table)
+    columns |= _finish_column(table, named.get("finish"), options, is_checked=is_checked)
     for role in options.roles_per_question:
         if (name := column_per_question(table, role, named.get(role))) is not None:
             columns[role] = name
     return columns
 
 
-def _options_column(
-    table: Table, has_references: bool, name: str | None, options: ReadingOptions
-) -> dict[str, str]:
-    """Return {"options": column}, or {} if no column has the options of multiple-choice questions.
+def _usual_options(table: Table) -> dict[str, str]:
+    """Return {"options": name} if the first column with a usual name for options has some; or {}.
 
-    The column is `name`. If it is None and the checker is `choice`, it has a usual name.
+    Its entries are a list or a dict of the options of a multiple-choice question.
     """
-    if name is not None and not has_references:
-        raise ValueError("options go with references: name the column of references.")
-    if name is None and has_references and options.checker == "choice":
-        first = next(iter(columns_named(table.columns, usual.OPTIONS)), None)
-        if first is not None and any(isinstance(x, (list, dict)) for x in table.columns[first]):
-            name = first
-    return {} if name is None else {"options": name}
+    for name in columns_named(table.columns, usual.OPTIONS)[:1]:
+        if any(isinstance(entry, (list, dict)) for entry in table.columns[name]):
+            return {"options": name}
+    return {}
 
 
 def _finish_column(
-    table: Table, is_checked: bool, name: str | None, options: ReadingOptions
+    table: Table, name: str | None, options: ReadingOptions, *, is_checked: bool
 ) -> dict[str, str]:
-    """Return {"finish": the column that says why responses ended}; warn without `unfinished`."""
+    """Return {"finish": the column that says why responses ended}, or {} unless it is asked for.
+
+    The column is `name`, or the only one with a usual name. If it is not asked for, a warning says
+    how many of the responses to be checked were cut off.
+    """
     names = [name] if name else columns_named(table.columns, usual.FINISH)
-    if options.unfinished:
-        if len(names) != 1:
-            raise SelectionError(
-                f"{len(names) or 'No'} columns have a usual name for why a response ended, such as "
-                f"{usual.FINISH[0]}. {list_columns(table.columns)}",
-                ["finish"],
-            )
+    if options.unfinished and len(names) == 1:
         return {"finish": names[0]}
+    if options.unfinished:
+        raise SelectionError(
+            f"{len(names) or 'No'} columns have a usual name for why a response ended, such as "
+            f"{usual.FINISH[0]}. {list_columns(table.columns)}",
+            ["finish"],
+        )
     for name in names if is_checked else ():
-        number = sum(word(reason) in usual.CUT_OFF for reason in flat(table.columns[name]))
-        if number:
+        if number := sum(word(reason) in usual.CUT_OFF for reason in flat(table.columns[name])):
             warnings.warn(
                 f"{number} of the responses were cut off by length, as {shown_name(name)} says, "
                 f"and are read as they are: unfinished='incorrect' counts them as incorrect.",
@@ -138,12 +141,16 @@ def _finish_column(
 
 
 def column_per_question(table: Table, role: str, name: str | None) -> str | None:
-    """Return the column of a role of `PER_QUESTION`: `name`, or the first usual one, or None."""
-    names = columns_of_role(table, role) if name is None else [name]
-    if not names:
-        return None
-    is_one_task = role == "groups" and table.layout and name is None
-    return None if is_one_task and len({*table.columns[names[0]]}) == 1 else names[0]
+    """Return the column of a role of `PER_QUESTION`: `name`, or the first usual one, or None.
+
+    The only task in the log of a tool is no group.
+    """
+    if name is not None:
+        return name
+    first = next(iter(columns_of_role(table, role)), None)
+    if first is not None and role == "groups" and table.layout:
+        return first if len({*table.columns[first]}) > 1 else None
+    return first
 
 
 def choose_columns(table: Table, named: ColumnsByRole, options: ReadingOptions) -> dict[str, Any]:
@@ -162,9 +169,9 @@ def choose_columns(table: Table, named: ColumnsByRole, options: ReadingOptions) 
     _check_exclusive(named)
     counts = named.get("counts")
     if isinstance(counts, str):
-        others = table.with_columns({x: y for x, y in table.columns.items() if x != counts})
+        others = {name: cells for name, cells in table.columns.items() if name != counts}
         rest = {role: name for role, name in named.items() if role != "counts"}
-        columns = choose_columns(others, rest, options)
+        columns = choose_columns(table.with_columns(others), rest, options)
         if "n" in columns:
             raise ValueError(
                 f"{counts} says how often a sample occurs, and {columns['n']} counts the samples "
@@ -178,7 +185,7 @@ def choose_columns(table: Table, named: ColumnsByRole, options: ReadingOptions) 
     if options.graded_by and not ways:
         problem = f"{options.graded_by} says which outcomes are correct, and there are none."
         raise SelectionError(f"{problem} {list_columns(table.columns)}", ["outcomes"])
-    ways = ways or _ways_inside(table)
+    ways = ways or _ways_inside(table, (dict, list, int))
     if not ways:
         raise _no_samples(table, "references" in named)
     return dict(require_one_way(table, ways).arguments)
@@ -207,8 +214,10 @@ def require_one_way(table: Table, ways: Sequence[Way]) -> Way:
     read: list[dict[str, Any]] = []  # the entries, or another argument, by role
     distinct: list[Way] = []
     for way in ways:
-        columns = {x: [*table.columns[x]] for x in way.arguments.values() if x in table.columns}
-        entries = {role: columns.get(x, x) for role, x in way.arguments.items()}
+        entries = {
+            role: [*table.columns[name]] if name in table.columns else name
+            for role, name in way.arguments.items()
+        }
         if entries not in read:
             read.append(entries)
             distinct.append(way)
@@ -254,33 +263,37 @@ def _no_samples(table: Table, has_references: bool) -> SelectionError:
 # --- Rows inside of one object ----------------------------------------------------------------
 
 
-def _ways_inside(table: Table) -> list[Way]:
-    """Return a way for each list or object of rows inside of the only object of a table of JSON."""
+def _ways_inside(table: Table, kinds: Sequence[type] = (dict,)) -> list[Way]:
+    """Return a way for each list or object of rows inside of the only object of a table of JSON.
+
+    Rows are objects, or lists of entries of other `kinds`.
+    """
     is_one = table.is_object and table.size == 1
     record = {name: cells[0] for name, cells in table.columns.items()} if is_one else {}
-    paths = itertools.islice(_paths_to_rows(record), _MOST_PATHS)
+    paths = itertools.islice(_paths_to_rows(record, kinds), _MOST_PATHS)
     return [Way({"records": path}) for path in paths]
 
 
-def _paths_to_rows(record: Mapping[str, Any], path: str = "") -> Iterator[str]:
+def _paths_to_rows(
+    record: Mapping[str, Any], kinds: Sequence[type], path: str = ""
+) -> Iterator[str]:
     """Yield the dotted path of each list of objects inside of an object, or object of rows."""
     for name, inner in record.items():
-        if is_list_of(inner, dict) or (isinstance(inner, dict) and _has_rows(name, inner)):
+        if is_list_of(inner, dict) or (isinstance(inner, dict) and _has_rows(name, inner, kinds)):
             yield path + name
         elif isinstance(inner, dict):
-            yield from _paths_to_rows(inner, f"{path}{name}.")
+            yield from _paths_to_rows(inner, kinds, f"{path}{name}.")
 
 
-def _has_rows(name: str, record: Mapping[str, Any]) -> bool:
-    """Return whether an object has two or more lists of rows or of outcomes, or rows with a column
-    in common.
-
-    In an object with a name such as "results", which may hold scores, the column has a usual name.
-    """
+def _has_rows(name: str, record: Mapping[str, Any], kinds: Sequence[type]) -> bool:
+    """Return whether an object has two or more lists of one of the `kinds`, or rows that share a
+    column. In an object with a name such as "results", which may hold scores, the column has a
+    usual name."""
     values = [*record.values()]
-    if len(values) < 2 or not is_list_of(values, dict):
-        are_rows = all(is_list_of(x, dict) or is_list_of(x, list) for x in values)
-        return len(values) > 1 and (are_rows or all(is_list_of(x, (bool, int)) for x in values))
+    if len(values) < 2:
+        return False
+    if not is_list_of(values, dict):
+        return any(all(is_list_of(value, kind) for value in values) for kind in kinds)
     shared = set.intersection(*map(set, values))
     usual_names = [*itertools.chain(*usual.COLUMN_NAMES.values())]
     return bool(columns_named(shared, usual_names) if name in _SUMMARIES else shared)
@@ -306,8 +319,10 @@ class _Readings:
             return numbered
         counts = _count_ways(table)
         taken = {name for way in counts for name in way.arguments.values()}  # no other role
-        samples = [x for x in columns_of_role(table, "predictions") if x not in taken]
-        outcomes = [x for x in columns_of_role(table, "outcomes") if x not in taken]
+        samples, outcomes = (
+            [name for name in columns_of_role(table, role) if name not in taken]
+            for role in ("predictions", "outcomes")
+        )
         if options.correct_at_least is not None:
             outcomes = outcomes or columns_named(table.columns, usual.SCORES)
         checked, graded = self._checked(samples), _graded(outcomes)
@@ -325,26 +340,31 @@ class _Readings:
         ways = []
         for names in samples:
             own = (names,) if isinstance(names, str) else names
-            others = [{"references": x} for x in self.references if x not in own]
-            ways += [Way({"predictions": names, **other}) for other in others or [{}]]
+            references = [{"references": name} for name in self.references if name not in own]
+            ways += [Way({"predictions": names, **reference}) for reference in references or [{}]]
         return ways
 
     # Samples in the columns that the caller names, or in numbered ones
 
     def _ways_of_named(self, samples: Samples) -> list[Way]:
-        """Return the readings of the columns that the caller names as predictions."""
+        """Return the readings of the columns that the caller names as predictions.
+
+        Without references, they are outcomes if they have a name of outcomes, or if several columns
+        have a sample each and nothing can check them.
+        """
         if "references" in self.named:
-            return self._checked([samples])
-        if isinstance(samples, str):
+            is_graded = False
+        elif isinstance(samples, str):
             is_graded = plain_name(samples) in usual.COLUMN_NAMES["outcomes"]
         else:
             is_graded = not (self.options.checker or self._references_beside(samples))
         return _graded([samples]) if is_graded else self._checked([samples])
 
-    def _references_beside(self, samples: Collection[str]) -> list[str]:
-        """Return the columns of references other than `samples`; none if outcomes are labels."""
-        names = () if self.options.are_labels else self.references
-        return [name for name in names if name not in samples]
+    def _references_beside(self, samples: Samples) -> list[str]:
+        """Return the columns of references but `samples`; none if outcomes are labels."""
+        own = (samples,) if isinstance(samples, str) else samples
+        references = [] if self.options.are_labels else self.references
+        return [name for name in references if name not in own]
 
     def _ways_of_numbered(self) -> list[Way]:
         """Return the readings of columns such as sample_1, sample_2, .. that have a sample each.
@@ -355,7 +375,7 @@ class _Readings:
         columns = self.table.columns
         numbered = {} if self.table.layout else numbered_columns(columns)
         names = {*itertools.chain(*numbered.values())}
-        others = [x for x in columns if x not in names]
+        others = [name for name in columns if name not in names]
         outcomes = columns_named(others, usual.COLUMN_NAMES["outcomes"])
         if columns_named(others, usual.COLUMN_NAMES["predictions"]) or len(names) <= bool(outcomes):
             return []
@@ -378,10 +398,10 @@ class _Readings:
             return [Way({"predictions": samples, "references": None}), *graded]
         ways = checked if references else graded
         rows = [[*map(as_outcome, row)] for row in cells_of_rows(self.table, samples)]
-        if references and _are_binary(flat(rows)):
-            cells = flat(self.table.columns[references[0]])
-            ways = ways if _are_binary(cells) else [*graded, *ways]
-        are_numbers = not any(isinstance(x, bool) for x in flat(rows))
+        gold = self.table.columns[references[0]] if references else ()
+        if _are_binary(flat(rows)) and not _are_binary(flat(gold)):
+            ways = [*graded, *ways]
+        are_numbers = not any(isinstance(outcome, bool) for outcome in flat(rows))
         if samples == ("0", "1") and are_numbers and all(map(any, rows)):
             ways = [Way({"counts": samples}), *ways]
         return ways
@@ -407,7 +427,8 @@ class _Readings:
         verdicts = []
         for name, cells in nested_columns(self.table).items():
             if is_verdict(name) and name not in used:
-                are_outcomes = [is_outcome(x) for x in flat(cells) if as_outcome(x) is not None]
+                entries = [entry for entry in flat(cells) if as_outcome(entry) is not None]
+                are_outcomes = list(map(is_outcome, entries))
                 is_exact = plain_name(name) in usual.VERDICTS
                 if any(are_outcomes) and (is_exact or all(are_outcomes)):
                     verdicts.append(name)
@@ -428,8 +449,8 @@ class _Readings:
         if verdicts:
             return self._ways_of_scores([*verdicts, samples])
         is_single = plain_name(samples) in usual.SINGLE and not self.options.has_labels
-        are_numbers = any(isinstance(x, (int, float)) for x in self.table.columns[samples])
-        return _graded([samples]) if is_single and are_numbers else []
+        has_numbers = any(isinstance(cell, (int, float)) for cell in self.table.columns[samples])
+        return _graded([samples]) if is_single and has_numbers else []
 
     def _with_rows_inside(self, ways: list[Way]) -> list[Way]:
         """Return the `ways`, after those to rows inside of one object; or else those of scores."""
@@ -443,7 +464,7 @@ class _Readings:
     def _ways_of_scores(self, names: Sequence[str]) -> list[Way]:
         """Return the readings of scores as outcomes, or by the least correct one (no grades)."""
         cells = (column_at(self.table.columns, names[0]) or ()) if names else ()
-        are_grades = any(isinstance(as_outcome(x), str) for x in flat(as_lists(cells)))
+        are_grades = any(isinstance(as_outcome(cell), str) for cell in flat(as_lists(cells)))
         least = [] if are_grades or not names else [Way({"correct_at_least": ".."})]
         return [*least, *_graded(names)]
 
@@ -456,7 +477,7 @@ class _Readings:
         for name in verdicts:
             others = list(map(as_outcome, flat(columns[name])))
             pairs = [pair for pair in zip(outcomes, others, strict=False) if None not in pair]
-            differ = len(outcomes) != len(others) or any(x != y for x, y in pairs)
+            differ = len(outcomes) != len(others) or any(one != other for one, other in pairs)
             is_exact = plain_name(name) in usual.VERDICTS
             if differ and (is_exact or _are_binary([*outcomes, *others])):
                 rivals.append(Way({"outcomes": name}, f"differs from {shown_name(outcome)}"))
@@ -470,8 +491,8 @@ class _Readings:
         answers = columns_named(columns, usual.ANSWERS)
         if not {*self.references} <= {*answers}:
             return []
-        entries = [x for x in flat(columns[outcome]) if x is not None]
-        has_bools_alone = all(isinstance(x, bool) for x in entries)
+        entries = flat(columns[outcome])
+        has_bools_alone = all(isinstance(entry, (bool, type(None))) for entry in entries)
         may_be_texts = plain_name(outcome) in ("correct", "outcome") and not has_bools_alone
         return [
             Way({"predictions": name, "references": outcome}, "the column has correct answers")
@@ -481,24 +502,23 @@ class _Readings:
         ]
 
     def _one_sample(self, n: str, correct: str) -> list[Way]:
-        """Return the reading of a row as one sample; [] if n and `correct` are clearly counts. They
-        may count its tests (total, passed), or n the requested samples, which each sample
-        repeats."""
+        """Return the reading of a row as one sample; [] if n and `correct` are clearly counts.
+
+        They may count its tests (total, passed), or n the requested samples, which each sample
+        repeats.
+        """
         sizes, counts = ({*whole_numbers(self.table, name)} for name in (n, correct))
         key = self.options.questions or question_columns(self.table)
         is_repeated = bool(key) and not is_unique(self.table, *key, FILE)
-        if (plain_name(n), plain_name(correct)) == ("total", "passed"):
-            is_clear = False
-        elif counts <= {0, 1}:
-            is_outcome_name = plain_name(correct) in usual.COLUMN_NAMES["outcomes"]
-            is_clear = not is_outcome_name or not (is_repeated or 0 in sizes or len(sizes) > 1)
-        else:
-            is_clear = not is_repeated or plain_name(n) in ("n", "n_samples", "num_samples")
-        if is_clear:
-            return []
         if counts <= {0, 1}:
-            return [Way({"outcomes": correct}, _ONE_SAMPLE)]
-        return [Way({"outcomes": None}, f"{_ONE_SAMPLE}, and another column has its outcome")]
+            way = Way({"outcomes": correct}, _ONE_SAMPLE)
+            is_outcome_name = plain_name(correct) in usual.COLUMN_NAMES["outcomes"]
+            may_be_one = is_outcome_name and (is_repeated or 0 in sizes or len(sizes) > 1)
+        else:
+            way = Way({"outcomes": None}, f"{_ONE_SAMPLE}, whose outcome is in COLUMN")
+            may_be_one = is_repeated and plain_name(n) not in ("n", "n_samples", "num_samples")
+        may_count_tests = (plain_name(n), plain_name(correct)) == ("total", "passed")
+        return [way] if may_be_one or may_count_tests else []
 
 
 def _graded(outcomes: Iterable[Samples]) -> list[Way]:
@@ -508,13 +528,13 @@ def _graded(outcomes: Iterable[Samples]) -> list[Way]:
 
 def _are_binary(cells: Iterable[Any]) -> bool:
     """Return whether all cells are 0 and 1, or words of outcomes, or missing."""
-    return all(x in (0, 1, None) for x in map(as_outcome, cells))
+    return all(outcome in (0, 1, None) for outcome in map(as_outcome, cells))
 
 
 def _are_shares(cells: Sequence[Any]) -> bool:
     """Return whether all entries are missing or outcomes from 0 to 1; False if all are missing."""
-    entries = [x for x in map(as_outcome, flat(cells)) if x is not None]
-    return bool(entries) and all(is_outcome(x) and 0 <= x <= 1 for x in entries)
+    outcomes = [outcome for outcome in map(as_outcome, flat(cells)) if outcome is not None]
+    return bool(outcomes) and all(is_outcome(x) and 0 <= x <= 1 for x in outcomes)
 
 
 # --- Which question a row belongs to ----------------------------------------------------------
@@ -601,7 +621,8 @@ def _count_ways(table: Table) -> list[Way]:
     """Return the readings of two columns of whole numbers as n and `correct`; an InputError if one
     column, or separated thousands, says that they are counts, and an entry is no whole number."""
     ways = []
-    for n, correct in itertools.product(*(columns_of_role(table, x) for x in ("n", "correct"))):
+    candidates = columns_of_role(table, "n"), columns_of_role(table, "correct")
+    for n, correct in itertools.product(*candidates):
         if n == correct:
             continue
         sizes, counts = ({*whole_numbers(table, name)} for name in (n, correct))
@@ -626,19 +647,21 @@ def _complements(table: Table) -> list[Way]:
     meaning = f"without the samples in {errors[0]}" if errors else ""
     ways = []
     for correct, incorrect in itertools.product(names, complements):
-        pairs = [*zip(whole_numbers(table, correct), whole_numbers(table, incorrect), strict=True)]
-        totals = {None if x is None or y is None else x + y for x, y in pairs}
-        if None not in totals and totals != {1}:
+        rows = {*zip(whole_numbers(table, correct), whole_numbers(table, incorrect), strict=True)}
+        if None not in itertools.chain(*rows) and {*map(sum, rows)} != {1}:
             ways.append(Way({"counts": (incorrect, correct)}, meaning))
             ways.append(Way({"outcomes": correct}, _ONE_SAMPLE))
     return ways
 
 
 def _with_frequencies(table: Table, ways: Sequence[Way]) -> list[Way]:
-    """Return the ways, or others if a column such as `count` may say how many samples a row has:
-    the counts of a question, one sample and how often it occurs (as after a GROUP BY), or one
-    sample."""
-    names = [x for x in table.columns if not table.layout and _FREQUENCY.fullmatch(plain_name(x))]
+    """Return the ways, or others if a column such as `count` may say how many samples a row has.
+
+    These are the counts of a question, one sample and how often it occurs (as after a GROUP BY), or
+    one sample.
+    """
+    columns = () if table.layout else table.columns
+    names = [name for name in columns if _FREQUENCY.fullmatch(plain_name(name))]
     others = []
     for name, way in itertools.product(names, ways):
         role, sample = next(iter(way.arguments.items()))
@@ -661,8 +684,10 @@ def _may_be_counts(table: Table, n: str, correct: str) -> bool:
     key = question_columns(table)
     if key and not is_unique(table, *key, FILE):
         return False
-    numbers = whole_numbers(table, n), whole_numbers(table, correct)
-    return all(
-        not entry_text(cell) if count is None else size is None or 0 <= count <= size
-        for cell, size, count in zip(table.columns[correct], *numbers, strict=True)
-    )
+    columns = table.columns[correct], whole_numbers(table, n), whole_numbers(table, correct)
+    for cell, size, count in zip(*columns, strict=True):
+        if count is None and entry_text(cell):
+            return False
+        if count is not None and size is not None and not 0 <= count <= size:
+            return False
+    return True

@@ -330,7 +330,8 @@ def _chosen_rows(table: Table, named: ColumnsByRole, options: ReadingOptions) ->
     pool = [name for name in options.pool if name != FILES]
     further = {"questions": options.questions, "pool": pool, "where": list(options.where)}
     table = with_fields(table, pairs_of({**named, **further}))
-    conditions = {x: y for x, y in options.where.items() if not has_lists(table.columns[x])}
+    columns, where = table.columns, options.where
+    conditions = {name: where[name] for name in where if not has_lists(columns[name])}
     table = rows_where(table, conditions)
     if not table.size:
         header = f", only a header. {list_columns(table.columns)}" if table.columns else "."
@@ -341,25 +342,25 @@ def _chosen_rows(table: Table, named: ColumnsByRole, options: ReadingOptions) ->
 def _clusters_of_settings(reading: Reading, run: Run) -> KnownClusters | None:
     """Return the clusters of a run whose questions occur with several settings, or None.
 
-    The same question with other settings is no independent question. The column `clusters` is added
-    to those of the run.
+    The same question with another setting, which is its group, is no independent question: its
+    cluster is its id without the group. The column `clusters` is added to those of the run.
     """
     key, group = reading.key, reading.columns.get("groups", FILES)
-    others = [i for i, name in enumerate(key) if name != group]
+    others = [index for index, name in enumerate(key) if name != group]
     are_parts = group == FILES or last_part(group) in usual.PARTS or "harness" in run.origin
     if are_parts or not run.ids or not 0 < len(others) < len(key):
         return None
-    clusters = [", ".join(x[i] for i in others) for x in run.ids]
+    clusters = [", ".join(texts[index] for index in others) for texts in run.ids]
     if len({*clusters}) == len(clusters):
         return None
-    run.columns = {**run.columns, "clusters": ", ".join(key[i] for i in others)}
+    run.columns = {**run.columns, "clusters": ", ".join(key[index] for index in others)}
     return KnownClusters(clusters)
 
 
 def _arguments(entries: dict[str, Any], columns: ColumnsByRole) -> dict[str, Any]:
     """Return the arguments of `compute` from the entries of the questions by role."""
     further = ("samples", "counts", "multiplicities", "verdicts")
-    others = {role: x for role, x in entries.items() if role not in further}
+    others = {role: values for role, values in entries.items() if role not in further}
     if "counts" in entries:
         return {"predictions": _counts(entries["counts"], columns), **others}
     samples: Any = entries["samples"]
