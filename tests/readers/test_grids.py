@@ -15,12 +15,11 @@ from run_command import error_of, output_of, pass_at_k
 
 CHECKED = {"predictions": [["12", "13"], ["7", "7"]], "references": ["12", "7"]}
 GRADED = {"predictions": [[1, 0], [1, 1]]}
+BOOLS = {"predictions": [[True, False], [True, True]]}
+SHARES = {"predictions": [[0.5, 1], [0, 0.25]]}
 COUNTS = {"predictions": {"n": [8, 8], "correct": [3, 5]}}
 TABLES = {
-    "numbers as names above words": (
-        "0,1\nTrue,False\nTrue,True",
-        {"predictions": [[True, False], [True, True]]},
-    ),
+    "numbers as names above words": ("0,1\nTrue,False\nTrue,True", BOOLS),
     "from a spreadsheet": ("reference\t1\t2\n12\t12\t13\n7\t7\t7", CHECKED),
     "numbered samples": ("answer;sample_1;sample_2\n12;12;13\n7;7;7", CHECKED),
     "one sample in each row": (
@@ -35,10 +34,7 @@ TABLES = {
     "outcomes of runs": ("question,run 1,run 2\nq1,1,0\nq2,1,1", GRADED),
     "nested lists": ("[[1, 0], [1, 1]]", GRADED),
     "an array of NumPy": ("array([[1, 0],\n       [1, 1]])", GRADED),
-    "lists of Python": (
-        "[[True, False],\n [True, True]]",
-        {"predictions": [[True, False], [True, True]]},
-    ),
+    "lists of Python": ("[[True, False],\n [True, True]]", BOOLS),
     "a Markdown table": ("| id | 1 | 2 |\n|:--|--:|--:|\n| a | 1 | 0 |\n| b | 1 | 1 |", GRADED),
     "a Markdown table without outer bars": ("id | 1 | 2\n--|--|--\na | 1 | 0\nb | 1 | 1", GRADED),
     "a table of MySQL": ("+--+-+-+\n|id|1|2|\n+--+-+-+\n|a |1|0|\n|b |1|1|\n+--+-+-+", GRADED),
@@ -56,11 +52,8 @@ TABLES = {
     "lists of all questions in a line": ('{"outcomes": [[1, 0], [1, 1]]}', GRADED),
     "a byte order mark": ("\ufeffquestion,correct\nq1,1\nq1,0\nq2,1\nq2,1", GRADED),
     "empty rows": ("id,1,2\nq1,1,0\n,,\nq2,1,1\n", GRADED),
-    "decimal commas": ("id;1;2\na;0,5;1\nb;0;0,25", {"predictions": [[0.5, 1], [0, 0.25]]}),
-    "decimal commas in a column": (
-        "id;outcome\na;0,5\na;1\nb;0\nb;0,25",
-        {"predictions": [[0.5, 1], [0, 0.25]]},
-    ),
+    "decimal commas": ("id;1;2\na;0,5;1\nb;0;0,25", SHARES),
+    "decimal commas in a column": ("id;outcome\na;0,5\na;1\nb;0\nb;0,25", SHARES),
     "the first line of Excel": ("sep=;\nid;1;2\na;1;0\nb;1;1", GRADED),
     "groups": ("group,1,2\nx,1,0\ny,1,1", GRADED | {"groups": ["x", "y"]}),
 }

@@ -672,11 +672,11 @@ def test_a_correct_answer_of_a_failed_row_is_not_scored(capsys, tmp_path, missin
         ]
         graded[1] |= {"answer": answer, "status": status}
         write_json_lines(tmp_path / "graded.jsonl", graded)
-        command = ["cons_at_k", tmp_path / "graded.jsonl", "--include", "vote@k", "--k", "3"]
-        command += ["--predictions", "answer", "--outcomes", "correct", "--json"]
+        flags = "--include vote@k --k 3 --predictions answer --outcomes correct"
+        command = ["cons_at_k", tmp_path / "graded.jsonl", *flags.split()]
         assert "1 of 4 answers are missing" in error_of(capsys, *command)
-        output = output_of(capsys, *command, "--missing", missing)
-        assert json.loads(output) == {"vote@3": pytest.approx(vote)}
+        scores = scores_of(capsys, *command, "--missing", missing)
+        assert scores == {"vote@3": pytest.approx(vote)}
 
 
 @pytest.mark.parametrize(
@@ -818,17 +818,10 @@ def test_a_graded_answer_that_was_cut_off_is_incorrect(capsys, tmp_path):
     ends = [("4", "length"), ("4", "length"), ("5", "stop")]
     rows = [{"id": 1, "answer": x, "correct": x == "4", "finish_reason": end} for x, end in ends]
     write_json_lines(tmp_path / "a.jsonl", rows)
-    command = [
-        "cons_at_k",
-        tmp_path / "a.jsonl",
-        "--predictions",
-        "answer",
-        "--outcomes",
-        "correct",
-    ]
-    command += ["--include", "vote@k", "--k", "3", "--json"]
-    for flags, vote in ((), 1.0), (("--unfinished", "incorrect"), 0.0):
-        assert json.loads(output_of(capsys, *command, *flags)) == {"vote@3": vote}
+    flags = "--predictions answer --outcomes correct --include vote@k --k 3"
+    for further, vote in ("", 1.0), (" --unfinished incorrect", 0.0):
+        scores = scores_of(capsys, "cons_at_k", tmp_path / "a.jsonl", *f"{flags}{further}".split())
+        assert scores == {"vote@3": vote}
 
 
 # --- 6. Outcomes --------------------------------------------------------------------------

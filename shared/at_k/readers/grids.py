@@ -141,7 +141,8 @@ def table_of_grid(
 
 
 def _problem_of_row(row: CellsOfRow, names: Sequence[str], least: int, has_names: bool) -> str:
-    """Return what is wrong with a row: too few cells, too many, or the names again; or ""."""
+    """Return what is wrong with a row, or "": fewer cells than `least`, more than there are names
+    of columns, or the names of the first row again."""
     if not least <= len(row) <= len(names):
         problem = f"{len(row)} cells, but line 1 has {len(names)}."
         if len(names) == 1:

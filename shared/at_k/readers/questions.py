@@ -56,8 +56,11 @@ def _numbers_of_groups(reading: Reading, size: int) -> list[int]:
 
 
 def _free_key(reading: Reading) -> tuple[str, ...]:
-    """Return the columns that identify questions by the layout or by names, without another role:
-    also `item` or `answer` where outcomes are labels, or else `ROW` if it is there."""
+    """Return the columns that identify questions by the layout or by their names, or ().
+
+    Columns with another role do not. Where outcomes are labels, `item` or `answer` does too. If no
+    column does, and a row of the source had several samples, each such row is a question (`ROW`).
+    """
     key = question_columns(reading.table)
     if reading.table.layout is None:
         if reading.options.are_labels and not key:

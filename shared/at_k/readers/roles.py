@@ -68,7 +68,7 @@ Samples = str | tuple[str, ...]
 
 
 def columns_of_role(table: Table, role: str) -> list[str]:
-    """Return the columns that may have a role: those of the layout, or usual names."""
+    """Return the columns that may have a role: those that the layout names, or by usual names."""
     if table.layout is not None:
         known = table.roles.get(role, ())
         return [known] if isinstance(known, str) else list(known)
@@ -92,25 +92,16 @@ def columns_by_role(table: Table, named: ColumnsByRole, options: ReadingOptions)
     is_checked = "references" in columns
     if "options" in named and not is_checked:
         raise ValueError("options go with references: name the column of references.")
+    if is_checked and options.checker == "choice":
+        first = columns_named(table.columns, usual.OPTIONS)[:1]
+        has_options = (isinstance(x, (list, dict)) for name in first for x in table.columns[name])
+        columns |= {"options": first[0]} if any(has_options) else {}
     columns |= {role: named[role] for role in ("options", *usual.PER_SAMPLE) if role in named}
-    if is_checked and options.checker == "choice" and "options" not in named:
-        columns |= _usual_options(table)
     columns |= _finish_column(table, named.get("finish"), options, is_checked=is_checked)
     for role in options.roles_per_question:
         if (name := column_per_question(table, role, named.get(role))) is not None:
             columns[role] = name
     return columns
-
-
-def _usual_options(table: Table) -> dict[str, str]:
-    """Return {"options": name} if the first column with a usual name for options has some; or {}.
-
-    Its entries are a list or a dict of the options of a multiple-choice question.
-    """
-    for name in columns_named(table.columns, usual.OPTIONS)[:1]:
-        if any(isinstance(entry, (list, dict)) for entry in table.columns[name]):
-            return {"options": name}
-    return {}
 
 
 def _finish_column(
@@ -211,15 +202,16 @@ def require_one_way(table: Table, ways: Sequence[Way]) -> Way:
 
     Rows inside of an object are never the only way, because the object may be a row itself.
     """
-    read: list[dict[str, Any]] = []  # the entries, or another argument, by role
+
+    def entries_by_role(way: Way) -> dict[str, Any]:
+        """Return the entries of each column that a way reads, and other arguments as they are."""
+        names = {name for name in way.arguments.values() if name in table.columns}
+        entries = {name: [*table.columns[name]] for name in names}
+        return {role: entries.get(name, name) for role, name in way.arguments.items()}
+
     distinct: list[Way] = []
     for way in ways:
-        entries = {
-            role: [*table.columns[name]] if name in table.columns else name
-            for role, name in way.arguments.items()
-        }
-        if entries not in read:
-            read.append(entries)
+        if entries_by_role(way) not in map(entries_by_role, distinct):
             distinct.append(way)
     paths = [way.arguments["records"] for way in distinct if "records" in way.arguments]
     if paths:
@@ -311,7 +303,10 @@ class _Readings:
         self.references = columns_of_role(table, "references") if name is None else [name]
 
     def ways(self) -> list[Way]:
-        """Return all readings, or []."""
+        """Return all readings, or [].
+
+        There are several if columns have the same role, or if entries raise a doubt about one.
+        """
         table, options = self.table, self.options
         if "predictions" in self.named:
             return self._ways_of_named(self.named["predictions"])
@@ -344,6 +339,10 @@ class _Readings:
             ways += [Way({"predictions": names, **reference}) for reference in references or [{}]]
         return ways
 
+    def _may_be_checked(self, samples: Sequence[str]) -> bool:
+        """Return whether other columns than `samples` have references, and outcomes no labels."""
+        return not self.options.are_labels and not {*self.references} <= {*samples}
+
     # Samples in the columns that the caller names, or in numbered ones
 
     def _ways_of_named(self, samples: Samples) -> list[Way]:
@@ -357,14 +356,8 @@ class _Readings:
         elif isinstance(samples, str):
             is_graded = plain_name(samples) in usual.COLUMN_NAMES["outcomes"]
         else:
-            is_graded = not (self.options.checker or self._references_beside(samples))
+            is_graded = not (self.options.checker or self._may_be_checked(samples))
         return _graded([samples]) if is_graded else self._checked([samples])
-
-    def _references_beside(self, samples: Samples) -> list[str]:
-        """Return the columns of references but `samples`; none if outcomes are labels."""
-        own = (samples,) if isinstance(samples, str) else samples
-        references = [] if self.options.are_labels else self.references
-        return [name for name in references if name not in own]
 
     def _ways_of_numbered(self) -> list[Way]:
         """Return the readings of columns such as sample_1, sample_2, .. that have a sample each.
@@ -393,12 +386,12 @@ class _Readings:
             return graded
         if self.options.checker or "references" in self.named:
             return checked
-        references = self._references_beside(samples)
-        if text in _ANSWERS and not (references or self.options.are_labels):
+        may_be_checked = self._may_be_checked(samples)
+        if text in _ANSWERS and not (may_be_checked or self.options.are_labels):
             return [Way({"predictions": samples, "references": None}), *graded]
-        ways = checked if references else graded
+        ways = checked if may_be_checked else graded
         rows = [[*map(as_outcome, row)] for row in cells_of_rows(self.table, samples)]
-        gold = self.table.columns[references[0]] if references else ()
+        gold = self.table.columns[checked[0].arguments["references"]] if may_be_checked else ()
         if _are_binary(flat(rows)) and not _are_binary(flat(gold)):
             ways = [*graded, *ways]
         are_numbers = not any(isinstance(outcome, bool) for outcome in flat(rows))
@@ -640,7 +633,8 @@ def _count_ways(table: Table) -> list[Way]:
 
 
 def _complements(table: Table) -> list[Way]:
-    """Return two readings for each pair of columns that may count correct and incorrect samples."""
+    """Return the readings of columns such as `correct` and `incorrect`: as the numbers of these
+    samples of a question, and as the outcome of one sample in each row."""
     names = [*columns_of_role(table, "correct"), *columns_of_role(table, "outcomes")]
     complements = [name for name in table.columns if _COMPLEMENT.fullmatch(plain_name(name))]
     errors = columns_named(table.columns, usual.ERRORS)

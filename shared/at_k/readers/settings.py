@@ -21,14 +21,10 @@ from .samples import Reading
 from .table import FILE, ROW, Columns, SelectionError, Way, nested_columns, pairs_of
 from .words import entry_text, first_entries, is_outcome
 
-_SHARE_OF_QUESTIONS = 0.5
-"""A value that is more common than this is one of a crossed design."""
-_SHARE_OF_ROWS = 0.9
-"""The least share of the rows that such values have together."""
-_LEAST_Z = -3.5
-"""Fewer equal pairs than this, in standard deviations, are no chance."""
-_LEAST_ROW_IDS = 20
-"""As many different values as this may identify rows; fewer may differ by chance."""
+_SHARE_OF_QUESTIONS = 0.5  # that have a value, if it is common
+_SHARE_OF_ROWS = 0.9  # that have common values
+_LEAST_Z = -3.5  # of the number of equal pairs, if chance explains it
+_LEAST_ROW_IDS = 20  # fewer values may be different by chance
 _PART = re.compile(r"(?<![a-z])(part|shard|chunk|rank|worker)[-_. ]?\d", re.IGNORECASE)
 
 
@@ -188,10 +184,7 @@ def _is_crossed(counts: Sequence[Counter[str]]) -> bool:
     if len(modal) < 2 or any(max(numbers[value]) > number for value, number in modal.items()):
         return False
     covered = sum(sum(numbers[value]) for value in modal)
-    exact = sum(
-        all(of_question[value] == number for value, number in modal.items())
-        for of_question in counts
-    )
+    exact = sum(modal.items() <= of_question.items() for of_question in counts)
     rows = sum(map(Counter.total, counts))
     return covered >= _SHARE_OF_ROWS * rows and exact >= len(counts) / 2
 

@@ -86,22 +86,18 @@ class SelectionError(InputError):
 
     def __init__(self, problem: str | Sequence[str | Index], ways: Iterable[Way | str] = ()):
         super().__init__(*([problem] if isinstance(problem, str) else problem))
-        open_or_not = (Way({x: None}) if isinstance(x, str) else x for x in ways)
-        self.ways = [
-            Way(x.arguments, x.meaning or _MEANINGS.get(" ".join(x.arguments), ""))
-            for x in open_or_not
-        ]
+        self.ways = [Way({x: None}) if isinstance(x, str) else x for x in ways]
 
     def remedy(self, verb: str, typed: Callable[[Way], Sequence[str]]) -> str:
         """Return a sentence that offers the ways, such as " Add --x (..), or --y (..)."; or "".
 
         The verb begins it, and `typed` returns the arguments of a way as the caller types them.
         """
-        texts = [
-            f"{' '.join(typed(way))} ({way.meaning})" if way.meaning else " ".join(typed(way))
-            for way in self.ways
-        ]
-        offers = [*dict.fromkeys(texts)]
+        offers: dict[str, None] = {}
+        for way in self.ways:
+            roles = " ".join(role.removesuffix("_b") for role in way.arguments)  # of a second file
+            meaning = way.meaning or _MEANINGS.get(roles)
+            offers[" ".join([*typed(way), *([f"({meaning})"] if meaning else [])])] = None
         return f" {verb} {', or '.join(offers)}." if offers else ""
 
     @property

@@ -123,7 +123,8 @@ def as_outcomes(
 
 
 def _as_label(cell: Any, has_labels: bool) -> Any:
-    """Return the label in a cell, None if it is missing; "None" is one if labels are expected."""
+    """Return the label in a cell, or None if it is missing. The text none is a label in lower case,
+    as a verdict of score_agg, and None in any case if `has_labels`."""
     if not isinstance(cell, str):
         return None if is_missing(cell) else cell
     is_none = cell == "none" or (has_labels and word(cell) == "none")
