@@ -216,11 +216,7 @@ class _Questions:
         The rule "incorrect" does not if a question has an empty list, or if outcomes are below 0,
         so that 0 is no failure. The rule "drop" of a layout does not if it leaves out a question.
         """
-        known = [x for x in flat(self.samples) if x is not None]
-        are_rewards = self.noun == "outcome" and all(isinstance(x, (int, float)) for x in known)
-        why = "" if all(self.samples) else "Their number is unknown"
-        if not why and are_rewards and min(known, default=0) < 0:
-            why = "Some rewards are below 0"
+        why = self._why_unclear()
         if not self.empty if rule == "drop" else rule == "incorrect" and not why:
             return
         before, question, after = self._problem(rule)
@@ -229,12 +225,25 @@ class _Questions:
         if why:
             remedy = f". {why}: write those that are missing, or leave them out."
             raise MissingError([*place, remedy], [Way({"missing": "drop"}, _MEANINGS["drop"])])
-        means = ""
-        if known and are_rewards and max(map(abs, known)) <= _LARGEST_SHOWN:
-            as_incorrect, without = self._mean(drops=False), self._mean(drops=True)
-            means = f"; the mean outcome is {as_incorrect:.4g} with them, or {without:.4g} without"
         ways = [Way({"missing": choice}, _MEANINGS[choice]) for choice in CHOICES]
-        raise MissingError([*place, f"{means}."], ways)
+        raise MissingError([*place, f"{self._means()}."], ways)
+
+    def _why_unclear(self) -> str:
+        """Return why a missing sample may be no incorrect one, as a sentence, or ""."""
+        if not all(self.samples):
+            return "Their number is unknown"
+        numbers = (x for x in flat(self.samples) if isinstance(x, (int, float)))
+        is_below_0 = self.noun == "outcome" and min(numbers, default=0) < 0
+        return "Some rewards are below 0" if is_below_0 else ""
+
+    def _means(self) -> str:
+        """Return the clause of a message with the mean outcome for both choices, or ""."""
+        known = [x for x in flat(self.samples) if x is not None]
+        are_small = all(isinstance(x, (int, float)) and abs(x) <= _LARGEST_SHOWN for x in known)
+        if self.noun != "outcome" or not known or not are_small:
+            return ""
+        as_incorrect, without = self._mean(drops=False), self._mean(drops=True)
+        return f"; the mean outcome is {as_incorrect:.4g} with them, or {without:.4g} without"
 
     def _problem(self, rule: str) -> tuple[str, int, str]:
         """Return what `rule` does not decide: a question's index, and the texts around its id."""

@@ -89,15 +89,10 @@ def columns_by_role(table: Table, named: ColumnsByRole, options: ReadingOptions)
     if options.has_labels and not {"references", "outcomes"} & columns.keys():  # already graded
         renamed = {"predictions": "outcomes"}
         columns = {renamed.get(role, role): name for role, name in columns.items()}
+    columns |= {role: named[role] for role in usual.PER_SAMPLE if role in named}
     is_checked = "references" in columns
-    if "options" in named and not is_checked:
-        raise ValueError("options go with references: name the column of references.")
-    if is_checked and options.checker == "choice":
-        first = columns_named(table.columns, usual.OPTIONS)[:1]
-        has_options = (isinstance(x, (list, dict)) for name in first for x in table.columns[name])
-        columns |= {"options": first[0]} if any(has_options) else {}
-    columns |= {role: named[role] for role in ("options", *usual.PER_SAMPLE) if role in named}
     columns |= _finish_column(table, named.get("finish"), options, is_checked=is_checked)
+    columns |= _options_column(table, named.get("options"), options, is_checked=is_checked)
     for role in options.roles_per_question:
         if (name := column_per_question(table, role, named.get(role))) is not None:
             columns[role] = name
@@ -129,6 +124,22 @@ def _finish_column(
                 stacklevel=2,
             )
     return {}
+
+
+def _options_column(
+    table: Table, name: str | None, options: ReadingOptions, *, is_checked: bool
+) -> dict[str, str]:
+    """Return {"options": column}, or {} if no column has the options of multiple-choice questions.
+
+    The column is `name`. If it is None and the checker is `choice`, it has a usual name.
+    """
+    if name is not None and not is_checked:
+        raise ValueError("options go with references: name the column of references.")
+    if name is None and is_checked and options.checker == "choice":
+        first = next(iter(columns_named(table.columns, usual.OPTIONS)), "")
+        has_options = any(isinstance(x, (list, dict)) for x in table.columns.get(first, ()))
+        name = first if has_options else None
+    return {} if name is None else {"options": name}
 
 
 def column_per_question(table: Table, role: str, name: str | None) -> str | None:
@@ -197,21 +208,21 @@ def _check_exclusive(named: ColumnsByRole) -> None:
                 raise ValueError(f"{role} are already graded: leave out {other}.")
 
 
+def _entries_by_role(table: Table, way: Way) -> dict[str, Any]:
+    """Return the entries of each column that a way reads, and other arguments as they are."""
+    names = {name for name in way.arguments.values() if name in table.columns}
+    entries = {name: [*table.columns[name]] for name in names}
+    return {role: entries.get(name, name) for role, name in way.arguments.items()}
+
+
 def require_one_way(table: Table, ways: Sequence[Way]) -> Way:
     """Return the only way; a SelectionError offers the ways unless all read the same entries.
 
     Rows inside of an object are never the only way, because the object may be a row itself.
     """
-
-    def entries_by_role(way: Way) -> dict[str, Any]:
-        """Return the entries of each column that a way reads, and other arguments as they are."""
-        names = {name for name in way.arguments.values() if name in table.columns}
-        entries = {name: [*table.columns[name]] for name in names}
-        return {role: entries.get(name, name) for role, name in way.arguments.items()}
-
     distinct: list[Way] = []
     for way in ways:
-        if entries_by_role(way) not in map(entries_by_role, distinct):
+        if _entries_by_role(table, way) not in (_entries_by_role(table, x) for x in distinct):
             distinct.append(way)
     paths = [way.arguments["records"] for way in distinct if "records" in way.arguments]
     if paths:
@@ -313,14 +324,8 @@ class _Readings:
         if numbered := self._ways_of_numbered():
             return numbered
         counts = _count_ways(table)
-        taken = {name for way in counts for name in way.arguments.values()}  # no other role
-        samples, outcomes = (
-            [name for name in columns_of_role(table, role) if name not in taken]
-            for role in ("predictions", "outcomes")
-        )
-        if options.correct_at_least is not None:
-            outcomes = outcomes or columns_named(table.columns, usual.SCORES)
-        checked, graded = self._checked(samples), _graded(outcomes)
+        checked = self._checked(self._columns("predictions", counts))
+        graded = _graded(self._columns("outcomes", counts))
         if options.graded_by:
             return _with_frequencies(table, graded)
         if "references" in self.named or (options.checker and self.references and checked):
@@ -329,6 +334,17 @@ class _Readings:
             return counts or graded or checked
         ways = [*counts, *(checked if self.references else ()), *graded] or checked
         return self._with_rows_inside(self._with_doubts(ways))
+
+    def _columns(self, role: str, counts: Sequence[Way]) -> list[str]:
+        """Return the columns of a role that no reading in `counts` uses.
+
+        Scores are outcomes, if there are no others, and `correct_at_least` is given.
+        """
+        used = {*itertools.chain(*(way.arguments.values() for way in counts))}
+        names = [name for name in columns_of_role(self.table, role) if name not in used]
+        if role == "outcomes" and not names and self.options.correct_at_least is not None:
+            return columns_named(self.table.columns, usual.SCORES)
+        return names
 
     def _checked(self, samples: Iterable[Samples]) -> list[Way]:
         """Return a reading for each samples and column of references, or without references."""
@@ -386,18 +402,16 @@ class _Readings:
             return graded
         if self.options.checker or "references" in self.named:
             return checked
-        may_be_checked = self._may_be_checked(samples)
-        if text in _ANSWERS and not (may_be_checked or self.options.are_labels):
-            return [Way({"predictions": samples, "references": None}), *graded]
-        ways = checked if may_be_checked else graded
         rows = [[*map(as_outcome, row)] for row in cells_of_rows(self.table, samples)]
-        gold = self.table.columns[checked[0].arguments["references"]] if may_be_checked else ()
-        if _are_binary(flat(rows)) and not _are_binary(flat(gold)):
-            ways = [*graded, *ways]
-        are_numbers = not any(isinstance(outcome, bool) for outcome in flat(rows))
-        if samples == ("0", "1") and are_numbers and all(map(any, rows)):
-            ways = [Way({"counts": samples}), *ways]
-        return ways
+        if self._may_be_checked(samples):
+            gold = self.table.columns[checked[0].arguments["references"]]
+            may_be_graded = _are_binary(flat(rows)) and not _are_binary(flat(gold))
+            ways = [*(graded if may_be_graded else ()), *checked]
+        elif text in _ANSWERS and not self.options.are_labels:
+            return [Way({"predictions": samples, "references": None}), *graded]
+        else:
+            ways = graded
+        return [*_binary_counts(samples, rows), *ways]
 
     # Doubts
 
@@ -517,6 +531,14 @@ class _Readings:
 def _graded(outcomes: Iterable[Samples]) -> list[Way]:
     """Return a reading for each column of outcomes, or tuple of columns with an outcome each."""
     return [Way({"outcomes": names}) for names in outcomes]
+
+
+def _binary_counts(names: tuple[str, ...], rows: Sequence[Sequence[Any]]) -> list[Way]:
+    """Return the reading of columns 0 and 1 as counts, in a list; [] if the outcomes in the rows
+    have words, or a row has only zeros."""
+    are_numbers = not any(isinstance(outcome, bool) for outcome in flat(rows))
+    are_counts = names == ("0", "1") and are_numbers and all(map(any, rows))
+    return [Way({"counts": names})] if are_counts else []
 
 
 def _are_binary(cells: Iterable[Any]) -> bool:
@@ -642,7 +664,8 @@ def _complements(table: Table) -> list[Way]:
     ways = []
     for correct, incorrect in itertools.product(names, complements):
         rows = {*zip(whole_numbers(table, correct), whole_numbers(table, incorrect), strict=True)}
-        if None not in itertools.chain(*rows) and {*map(sum, rows)} != {1}:
+        totals = {sum(filter(None, row)) for row in rows}
+        if None not in itertools.chain(*rows) and totals != {1}:
             ways.append(Way({"counts": (incorrect, correct)}, meaning))
             ways.append(Way({"outcomes": correct}, _ONE_SAMPLE))
     return ways

@@ -42,11 +42,18 @@ def refuse_settings(reading: Reading) -> None:
         texts = columns[settings[0]]
         rows = next(rows for rows in several if _differs(texts, [rows]))
         raise _mixed_settings(reading, settings, texts, rows)
+    if reading.table.layout is None:
+        _refuse_models(reading, columns)
+
+
+def _refuse_models(reading: Reading, columns: Mapping[str, Sequence[str]]) -> None:
+    """Raise a SelectionError if a column of models has several entries, of any questions."""
     scored = [row for rows in reading.questions.values() for row in rows]
-    for name, texts in columns.items() if reading.table.layout is None else ():
-        with_model = [row for row in scored if texts[row]]
-        if last_part(name) in usual.MODELS and _differs(texts, [with_model]):
-            raise _mixed_settings(reading, [name], texts, with_model)
+    for name in columns:
+        if last_part(name) in usual.MODELS:
+            with_model = [row for row in scored if columns[name][row]]
+            if _differs(columns[name], [with_model]):
+                raise _mixed_settings(reading, [name], columns[name], with_model)
 
 
 def _free_columns(reading: Reading) -> dict[str, list[str]]:
