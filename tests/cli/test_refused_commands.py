@@ -43,7 +43,7 @@ MACRO = "--average has 'macro', which is none of questions, groups"
 WEIGHT = "question_weights[0] is 'x': a weight is 0, or a"
 NO_SUCH = "no command 'gpasssk'. Did you mean 'gpassk'? The commands are bayes_at_n,"
 LISTS = "--help` lists the flags, and which take several values"
-COLUMNS = "The columns are id, k, prediction, 'k=1'. Name one with"
+COLUMNS = "The columns are id, k, prediction, 'k=1'. Add"
 NEGATIVE = (
     "Question 0, sample 1 is -1.0: an outcome is 0 or False if incorrect|max_at_k and bayes_at_n "
     "take graded scores and rewards, as floats such as|--correct-at-least, of at_k.read in Python"
@@ -78,9 +78,9 @@ plan texts --k 1 >> {NOTHING}{NAME_IT}
 max_at_k rewards >> with --references. Or name outcomes with --outcomes. Question 0
 bayes_at_n rewards >> with --references. Or name outcomes with --outcomes. Question 0
 gpassk negative >> {NEGATIVE}
-max_at_k flags --picked-by absent >> {COLUMNS} --picked-by.
-cons_at_k flags --vote-weights absent >> {COLUMNS} --vote-weights.
-max_at_k flags --references absent >> {COLUMNS} --references.
+max_at_k flags --picked-by absent >> {COLUMNS} --picked-by COLUMN.
+cons_at_k flags --vote-weights absent >> {COLUMNS} --vote-weights COLUMN.
+max_at_k flags --references absent >> {COLUMNS} --references COLUMN
 gpassk grouped --average groups >> {AVERAGE}
 compare grouped grouped2 --average groups >> {AVERAGE}
 gpassk grouped --average macro >> {MACRO}
@@ -118,7 +118,7 @@ gate new --at-least 1 --where-b model=x >> flags that end in -b belong
 gate new --at-least 0.5 --k 1 2 >> There are 2 values of k: a gate has one score
 gate new --at-least 0.5 --k 13 >> new: --k is 13, but question 0 has n = 12
 gate new --at-least 0.5 --include picked@k >> --include has 'picked@k'
-gate new --at-least 0.5 --labels {{"tp":9}} >> There is no column '{{"tp":9}}'.|one with --labels.
+gate new --at-least 0.5 --labels {{"tp":9}} >> There is no column '{{"tp":9}}'.|Add --labels COLUMN.
 gate new --baseline old --margin 2 --include maj@k >> --margin is 2.0: maj@k is from 0 to 1, so
 plan >> success rates, such as --rates 0.2 0.8
 plan a b c >> There are 3 files: give one pilot run.

@@ -142,4 +142,4 @@ def test_indices_of_options_that_may_count_from_1_are_warned_about(tmp_path):
 def test_a_file_of_scores_is_told_from_a_file_of_samples(tmp_path):
     file = tmp_path / "results.json"
     file.write_text('{"results": {"gsm8k": {"exact_match,strict": 0.5}}, "configs": {}}')
-    refused(file, "In results there are scores of whole runs: give the")
+    refused(file, "results may have scores of whole runs: give the")

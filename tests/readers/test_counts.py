@@ -163,7 +163,7 @@ def test_a_column_that_can_say_how_often_a_sample_occurs_is_not_ignored(capsys, 
     error = error_of(capsys, "cons_at_k", file)
     checked = "--predictions response --references gold"
     often = f"--counts {name} {checked} (each row is a sample that occurs so often)"
-    assert error.endswith(f"Add {often} or {checked} (each row is one sample).\n")
+    assert error.endswith(f"Add {often}, or {checked} (each row is one sample).\n")
     counted = {"answers": [["a", "b"], ["a"]], "counts": [[3, 1], [4]]}
     assert at_k.read(rows[:1], columns={"counts": name})["predictions"]["counts"] == [[3]]
     assert at_k.read(rows, predictions="response", references="gold", columns={"counts": name}) == {

@@ -15,12 +15,11 @@ from run_command import error_of, output_of, pass_at_k
 
 CHECKED = {"predictions": [["12", "13"], ["7", "7"]], "references": ["12", "7"]}
 GRADED = {"predictions": [[1, 0], [1, 1]]}
+BOOLS = {"predictions": [[True, False], [True, True]]}
+SHARES = {"predictions": [[0.5, 1], [0, 0.25]]}
 COUNTS = {"predictions": {"n": [8, 8], "correct": [3, 5]}}
 TABLES = {
-    "numbers as names above words": (
-        "0,1\nTrue,False\nTrue,True",
-        {"predictions": [[True, False], [True, True]]},
-    ),
+    "numbers as names above words": ("0,1\nTrue,False\nTrue,True", BOOLS),
     "from a spreadsheet": ("reference\t1\t2\n12\t12\t13\n7\t7\t7", CHECKED),
     "numbered samples": ("answer;sample_1;sample_2\n12;12;13\n7;7;7", CHECKED),
     "one sample in each row": (
@@ -35,10 +34,7 @@ TABLES = {
     "outcomes of runs": ("question,run 1,run 2\nq1,1,0\nq2,1,1", GRADED),
     "nested lists": ("[[1, 0], [1, 1]]", GRADED),
     "an array of NumPy": ("array([[1, 0],\n       [1, 1]])", GRADED),
-    "lists of Python": (
-        "[[True, False],\n [True, True]]",
-        {"predictions": [[True, False], [True, True]]},
-    ),
+    "lists of Python": ("[[True, False],\n [True, True]]", BOOLS),
     "a Markdown table": ("| id | 1 | 2 |\n|:--|--:|--:|\n| a | 1 | 0 |\n| b | 1 | 1 |", GRADED),
     "a Markdown table without outer bars": ("id | 1 | 2\n--|--|--\na | 1 | 0\nb | 1 | 1", GRADED),
     "a table of MySQL": ("+--+-+-+\n|id|1|2|\n+--+-+-+\n|a |1|0|\n|b |1|1|\n+--+-+-+", GRADED),
@@ -56,11 +52,8 @@ TABLES = {
     "lists of all questions in a line": ('{"outcomes": [[1, 0], [1, 1]]}', GRADED),
     "a byte order mark": ("\ufeffquestion,correct\nq1,1\nq1,0\nq2,1\nq2,1", GRADED),
     "empty rows": ("id,1,2\nq1,1,0\n,,\nq2,1,1\n", GRADED),
-    "decimal commas": ("id;1;2\na;0,5;1\nb;0;0,25", {"predictions": [[0.5, 1], [0, 0.25]]}),
-    "decimal commas in a column": (
-        "id;outcome\na;0,5\na;1\nb;0\nb;0,25",
-        {"predictions": [[0.5, 1], [0, 0.25]]},
-    ),
+    "decimal commas": ("id;1;2\na;0,5;1\nb;0;0,25", SHARES),
+    "decimal commas in a column": ("id;outcome\na;0,5\na;1\nb;0\nb;0,25", SHARES),
     "the first line of Excel": ("sep=;\nid;1;2\na;1;0\nb;1;1", GRADED),
     "groups": ("group,1,2\nx,1,0\ny,1,1", GRADED | {"groups": ["x", "y"]}),
 }
@@ -103,7 +96,7 @@ def test_a_table_is_read_as_people_write_it(name):
 @pytest.mark.filterwarnings("ignore:The file")
 def test_missing_cells_of_a_table_are_asked_about(name):
     text, expected = WITH_MISSING[name]
-    refused(io.StringIO(text), r"outcomes are missing.*Pass missing='incorrect' or")
+    refused(io.StringIO(text), r"outcomes are missing.*Pass missing='incorrect' ")
     assert at_k.read(io.StringIO(text), missing="drop")["predictions"] == expected
 
 
@@ -182,7 +175,9 @@ def test_a_row_without_its_reference_or_samples_is_an_error(capsys, tmp_path):
     file.write_text("reference,1,2\n7,7,8\n,8,8\n")
     assert "references[1] is None" in error_of(capsys, "gpassk", file, "--k", 1)
     file.write_text("id,1,2\na,1,0\nb,,\n")
-    assert "Add --missing incorrect or --missing drop." in error_of(capsys, "gpassk", file)
+    assert "Add --missing incorrect (they count as incorrect), or --missing drop" in error_of(
+        capsys, "gpassk", file
+    )
     assert at_k.read(file, missing="incorrect")["predictions"] == [[1, 0], [False, False]]
 
 
@@ -249,12 +244,14 @@ def test_columns_of_samples_beside_one_of_outcomes_are_asked_about(capsys, tmp_p
     file.write_text("id,trial_1,trial_2,success\na,1,0,1\nb,0,0,0\n")
     flags = ("--outcomes", "trial_1", "trial_2")
     error = error_of(capsys, "gpassk", file)
-    assert error.endswith(f"Add {' '.join(flags)} or --outcomes success.\n")
+    assert error.endswith(
+        f"Add {' '.join(flags)} (already graded), or --outcomes success (already graded).\n"
+    )
     assert pass_at_k(capsys, file, *flags)["pass@1"] == 0.25
     assert pass_at_k(capsys, file, "--outcomes", "success") == {"pass@1": 0.5}
     (tmp_path / "b.csv").write_text("id,correct\na,1\nb,0\n")
     error = error_of(capsys, "compare", tmp_path / "b.csv", file)
-    assert "Add --outcomes-b trial_1 trial_2 or --outcomes-b success" in error
+    assert "Add --outcomes-b trial_1 trial_2 (already graded), or --outcomes-b success" in error
     of_second = [x.replace("--outcomes", "--outcomes-b") for x in flags]
     output = output_of(capsys, "compare", tmp_path / "b.csv", file, *of_second)
     assert "a: 2 questions, 2 samples each, already graded in trial_1 to trial_2" in output
@@ -274,5 +271,5 @@ def test_a_numbered_column_with_another_role_is_asked_about(role):
     named: dict[str, Any] = {"where": {"run_1": "0"}, "columns": {"clusters": "run_1"}}
     options = {role: named.get(role, "run_1")}
     refused(rows, "run_1 is one of the columns with a sample each, and is named for", **options)
-    refused(rows, "run_1 ", outcomes=["run_1", "run_2"], **options)
+    refused(rows, "run_1 |leave out ref", outcomes=["run_1", "run_2"], **options)
     assert at_k.read(rows, outcomes=["run_1", "run_2"], pool="run_1").ids == [*"0123"]

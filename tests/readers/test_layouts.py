@@ -85,7 +85,9 @@ def test_results_of_aider_have_a_first_try_and_any_try(capsys, tmp_path):
     for name, outcomes in tries.items():
         result = {"testcase": name, "model": "m", "edit_format": "diff", "tests_outcomes": outcomes}
         write_json(tmp_path / "python" / name / ".aider.results.json", result)
-    assert "--outcomes first_try or --outcomes any_try" in error_of(capsys, "gpassk", tmp_path)
+    assert "--outcomes first_try (already graded), or --outcomes any_try" in error_of(
+        capsys, "gpassk", tmp_path
+    )
     assert pass_at_k(capsys, tmp_path, "--outcomes", "first_try") == {"pass@1": 0.25}  # pass_rate_1
     assert pass_at_k(capsys, tmp_path, "--outcomes", "any_try") == {"pass@1": 0.5}  # pass_rate_2
 
@@ -190,8 +192,9 @@ def test_judgements_of_nemo_skills_are_read_as_the_tool_reads_them(capsys, tmp_p
         for i, verdict in enumerate(verdicts)
     ]
     file = write_json_lines(tmp_path / "output.jsonl", rows)
-    error = error_of(capsys, "gpassk", file)
-    assert "--outcomes symbolic_correct or --outcomes judge_correct" in error
+    assert "--outcomes symbolic_correct (already graded), or --outcomes judge_correct" in error_of(
+        capsys, "gpassk", file
+    )
     assert pass_at_k(capsys, file, "--outcomes", "judge_correct") == {"pass@1": 0.5}
 
 

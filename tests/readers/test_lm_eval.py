@@ -42,7 +42,8 @@ def test_one_of_several_filters_has_to_be_chosen(capsys, flags, column):
     error = error_of(capsys, "gpassk", samples_of("sums_pass"), "--predictions", column, *flags)
     assert "different values of filter: 'strict', 'flexible'" in error
     assert "the same responses, which would be counted 2 times: choose one filter" in error
-    assert error.endswith(" Add --where filter=strict or --where filter=flexible.\n")
+    ways = (f"--where filter={name} (only these samples)" for name in ("strict", "flexible"))
+    assert error.endswith(f" Add {', or '.join(ways)}.\n")
 
 
 def test_a_filter_that_keeps_all_responses_can_be_chosen_beside_one_that_takes_the_first(
@@ -60,12 +61,15 @@ def test_a_filter_that_keeps_all_responses_can_be_chosen_beside_one_that_takes_t
         assert scores == pass_at_k_of(samples_of("sums_pass"), where={"filter": name})
     error = error_of(capsys, "gpassk", file)
     ways = [f"--where filter={name}" for name in ("strict", "flexible", "first")]
-    assert error.endswith(f" Add {' or '.join(ways)}.\n")
+    meaning = " (only these samples)"
+    assert error.endswith(f" Add {f'{meaning}, or '.join(ways)}{meaning}.\n")
     checked = ("--check-correct-fn", "numeric", "--k", 1)
     for way in ways[:2]:  # both work as they are
         assert "4 questions, " in output_of(capsys, "gpassk", file, *way.split(), *checked)
     error = error_of(capsys, "gpassk", file, *ways[2].split())
-    assert error.endswith("or --predictions filtered_resps --references target.\n")
+    assert error.endswith(
+        " --predictions filtered_resps --references target (samples to be checked).\n"
+    )
     for column in ("resps", "filtered_resps"):
         flags = (*ways[2].split(), "--predictions", column, *checked)
         assert "4 questions, " in output_of(capsys, "gpassk", file, *flags)
@@ -83,12 +87,12 @@ def test_the_message_names_the_task_where_a_folder_has_several(capsys):
     folder = samples_of("sums_pass").parent
     error = error_of(capsys, "gpassk", folder)
     flags = "--where filter=strict --where task=sums_pass"
-    assert f"Add {flags} or " in error
+    assert f"Add {flags} (only these samples), or " in error
     printed = output_of(capsys, "gpassk", folder, *flags.split(), "--k", 2)
     assert "task sums_pass: 4 questions, 4 samples each" in printed
     filters = [x for name in ("none", "first", "strict") for x in ("--where", f"filter={name}")]
     error = error_of(capsys, "gpassk", folder, *filters)
-    assert "Add --where task=sums_choice or --where task=sums_first or " in error
+    assert "Add --where task=sums_choice (only these samples), or --where task=sums_first " in error
 
 
 def test_entries_of_the_same_column_are_alternatives():
@@ -109,7 +113,10 @@ def test_without_a_filter_all_repeats_are_read():
 def test_if_a_filter_keeps_one_of_the_repeats_the_caller_chooses(capsys):
     file = samples_of("sums_first")
     error = error_of(capsys, "gpassk", file)
-    assert "--predictions resps --references target or --predictions filtered_resps" in error
+    assert (
+        "--predictions resps --references target (samples to be checked), or --predictions fi"
+        in error
+    )
     assert "--predictions" in error
     reported = RESULTS["sums_first"]["exact_match,first"]
     assert pass_at_k_of(file, k=[1], predictions="filtered_resps")["pass@1"] == reported
@@ -128,7 +135,9 @@ def test_the_metric_of_a_document_with_one_response_is_its_outcome(capsys):
 def test_the_choices_of_a_document_are_not_samples(tmp_path, capsys):
     assert mean_of(samples_of("sums_choice")) == RESULTS["sums_choice"]["acc,none"]
     file = edited(tmp_path, "sums_choice", lambda row: row | {"acc_norm": 1 - row["acc_norm"]})
-    assert "--outcomes acc or --outcomes acc_norm" in error_of(capsys, "gpassk", file)
+    assert "--outcomes acc (already graded), or --outcomes acc_norm" in error_of(
+        capsys, "gpassk", file
+    )
     assert mean_of(file, outcomes="acc") == RESULTS["sums_choice"]["acc,none"]
 
 
@@ -138,7 +147,9 @@ def test_targets_that_may_be_lists_written_as_text_are_refused(tmp_path, capsys)
 
     file = edited(tmp_path, "sums_pass", with_list)
     flags = ("--where", "filter=strict", "--k", 1, "--include", "pass@k")
-    assert "--references target or " in error_of(capsys, "gpassk", file, *flags)
+    assert "--references target (samples to be checked), or " in error_of(
+        capsys, "gpassk", file, *flags
+    )
     scores = pass_at_k_of(file, where={"filter": "strict"}, references="target_list")
     assert scores["pass@1"] == RESULTS["sums_pass"]["pass@1,strict"]
 

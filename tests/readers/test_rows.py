@@ -27,9 +27,9 @@ def test_different_runs_are_not_samples_of_one_question(name, key):
     message = "The samples of doc_id 0 have different values of {}: 'x', 'y', 'z'. "
     assert str(raised).startswith(message.format(name))
     assert str(raised).endswith(
-        f"Pass where={{{name!r}: 'x'}} (only these samples) or groups={name!r}, "
-        f"questions=['doc_id', {name!r}] (scores for each of them) or "
-        f"questions=['doc_id', {name!r}] (each is another question) or "
+        f"Pass where={{{name!r}: 'x'}} (only these samples), or groups={name!r}, "
+        f"questions=['doc_id', {name!r}] (scores for each of them), or "
+        f"questions=['doc_id', {name!r}] (each is another question), or "
         f"pool={name!r} (they are samples of one question)."
     )
     one = {"predictions": [[1]] * 4}
@@ -67,7 +67,8 @@ def test_the_same_sample_twice_is_refused(capsys, tmp_path, name):
     refused([*rows, rows[4]], message)
     assert at_k.read([*rows, rows[4]], pool=name) == {"predictions": [[0, 1, 0], [0, 1, 0, 1]]}
     file = write_json_lines(tmp_path / "rows.jsonl", [*rows, rows[4]])
-    assert error_of(capsys, "gpassk", file).endswith(f"Add --pool {shown}.\n")
+    remedy = f"Add --pool {shown} (they are samples of one question).\n"
+    assert error_of(capsys, "gpassk", file).endswith(remedy)
 
 
 def test_samples_of_pooled_runs_may_have_the_same_numbers():

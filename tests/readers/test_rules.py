@@ -53,7 +53,7 @@ def test_a_column_correct_beside_answers_may_hold_the_gold_answers(capsys):
     file = CASES / "gold_in_correct.csv"
     error = error_of(capsys, "gpassk", file, "--k", 1)
     gold = "--predictions answer --references correct (the column has correct answers)"
-    assert error.endswith(f"Add --outcomes correct or {gold}.\n")
+    assert error.endswith(f"Add --outcomes correct (already graded), or {gold}.\n")
     assert pass_at_k(capsys, file, "--outcomes", "correct") == {"pass@1": 0.5}
     rows = list(csv.DictReader(file.read_text().splitlines()))
     right = sum(row["answer"] == row["correct"] for row in rows) / len(rows)
@@ -64,10 +64,11 @@ def test_a_column_correct_beside_answers_may_hold_the_gold_answers(capsys):
 def test_the_fields_of_samples_that_are_objects_are_listed():
     fields = {f"x{i}": i for i in range(20)} | {"steps": [1], "result": {"ok": 1}}
     error = refused([{"id": 1, "output": fields}], r"one of their fields, output\.x0, output\.x1")
-    assert str(error).endswith("output.x11, ... Pass predictions or outcomes.")
+    remedy = "Pass predictions=.. (samples to be checked), or outcomes=.. (already graded)."
+    assert str(error).endswith(f"output.x11, ... {remedy}")
     rows = [{"id": 1, "samples": [{"answer": "1", "correct": True}]}]
     error = refused(rows, "name one of their fields, samples")
-    assert "samples.answer, samples.correct. Pass predictions or outcomes." in str(error)
+    assert f"samples.answer, samples.correct. {remedy}" in str(error)
     assert at_k.read(rows, outcomes="samples.correct")["predictions"] == [[True]]
 
 
@@ -220,7 +221,7 @@ def test_a_row_that_sums_up_the_others_is_no_question(capsys, tmp_path, head, na
     error = error_of(capsys, "gpassk", file)
     message = f"row {bool(start):d} (from 0) has {name!r} as {column}, as a row that sums up others"
     assert message in error
-    assert error.endswith(f"Add --questions {column}.\n")
+    assert error.endswith(f"Add --questions {column} (what identifies a question).\n")
     assert len(at_k.read(file, questions=column).ids or ()) == (2 if start else 3)
 
 
@@ -344,7 +345,7 @@ def test_settings_are_no_samples(capsys):
     pooled = pass_at_k(capsys, file, "--pool", "strategy", "budget")["pass@1"]
     assert pooled == pytest.approx(sum(x["correct"] for x in rows) / len(rows))
     error = error_of(capsys, "gpassk", file, "--groups", "strategy", "--pool", "budget")
-    assert error.endswith("Add --questions problem strategy.\n")
+    assert error.endswith("Add --questions problem strategy (what identifies a question).\n")
     flags = ("--groups", "strategy", "--questions", "problem", "strategy", "--pool", "budget")
     groups = pass_at_k(capsys, file, *flags)
     assert groups["direct/pass@1"] == pytest.approx(
@@ -524,8 +525,11 @@ def test_missing_verdicts_are_asked_about_in_scores_and_gates(capsys):
     for command in (["gpassk", file, "--k", 1], ["gate", file, "--at-least", 0.9]):
         error = error_of(capsys, *command, "--outcomes", "passed")
         assert "12 of 24 outcomes are missing, the first of question m0" in error
-        assert "the mean outcome is 0.5 or 1." in error
-        assert error.endswith("Add --missing incorrect or --missing drop.\n")
+        assert "the mean outcome is 0.5 with them, or 1 without." in error
+        ways = (
+            "--missing incorrect (they count as incorrect), or --missing drop (they are left out)"
+        )
+        assert error.endswith(f"Add {ways}.\n")
     flags = ("--outcomes", "passed", "--missing")
     assert pass_at_k(capsys, file, *flags, "incorrect") == {"pass@1": 0.5}
     assert pass_at_k(capsys, file, *flags, "drop") == {"pass@1": 1.0}
@@ -668,11 +672,11 @@ def test_a_correct_answer_of_a_failed_row_is_not_scored(capsys, tmp_path, missin
         ]
         graded[1] |= {"answer": answer, "status": status}
         write_json_lines(tmp_path / "graded.jsonl", graded)
-        command = ["cons_at_k", tmp_path / "graded.jsonl", "--include", "vote@k", "--k", "3"]
-        command += ["--predictions", "answer", "--outcomes", "correct", "--json"]
+        flags = "--include vote@k --k 3 --predictions answer --outcomes correct"
+        command = ["cons_at_k", tmp_path / "graded.jsonl", *flags.split()]
         assert "1 of 4 answers are missing" in error_of(capsys, *command)
-        output = output_of(capsys, *command, "--missing", missing)
-        assert json.loads(output) == {"vote@3": pytest.approx(vote)}
+        scores = scores_of(capsys, *command, "--missing", missing)
+        assert scores == {"vote@3": pytest.approx(vote)}
 
 
 @pytest.mark.parametrize(
@@ -714,7 +718,7 @@ def test_what_other_tools_write_for_nothing_is_missing(tmp_path, cell):
 
 
 def test_questions_of_which_all_samples_are_missing_have_no_mean_and_no_number():
-    refused([{"id": i, "passed": None} for i in range(3)], r"left out \(\'drop\'\)\. Pass missing=")
+    refused([{"id": i, "passed": None} for i in range(3)], r"first of question 0\. Pass missing=")
     rows = [{"id": i, "correct": i if i else None} for i in range(2)]
     with pytest.warns(UserWarning, match="1 of 2 questions have no sample that is scored"):
         assert at_k.read(rows, missing="drop").missing.startswith("1 of 2 questions have no")
@@ -796,7 +800,7 @@ def test_responses_that_were_cut_off_are_incorrect_if_it_is_said(capsys, tmp_pat
     assert f"finish from {finish}" in printed
     error = error_of(capsys, "gpassk", CASES / "words_yes.csv", "--unfinished", "incorrect")
     assert "No columns have a usual name for why a response ended" in error
-    assert error.endswith("Name one with --finish.\n")
+    assert error.endswith("Add --finish COLUMN (why responses ended).\n")
 
 
 def test_answers_that_were_cut_off_are_empty():
@@ -814,17 +818,10 @@ def test_a_graded_answer_that_was_cut_off_is_incorrect(capsys, tmp_path):
     ends = [("4", "length"), ("4", "length"), ("5", "stop")]
     rows = [{"id": 1, "answer": x, "correct": x == "4", "finish_reason": end} for x, end in ends]
     write_json_lines(tmp_path / "a.jsonl", rows)
-    command = [
-        "cons_at_k",
-        tmp_path / "a.jsonl",
-        "--predictions",
-        "answer",
-        "--outcomes",
-        "correct",
-    ]
-    command += ["--include", "vote@k", "--k", "3", "--json"]
-    for flags, vote in ((), 1.0), (("--unfinished", "incorrect"), 0.0):
-        assert json.loads(output_of(capsys, *command, *flags)) == {"vote@3": vote}
+    flags = "--predictions answer --outcomes correct --include vote@k --k 3"
+    for further, vote in ("", 1.0), (" --unfinished incorrect", 0.0):
+        scores = scores_of(capsys, "cons_at_k", tmp_path / "a.jsonl", *f"{flags}{further}".split())
+        assert scores == {"vote@3": vote}
 
 
 # --- 6. Outcomes --------------------------------------------------------------------------
@@ -857,7 +854,7 @@ def test_scores_are_correct_from_a_least_one_on(capsys):
         flags = ("--correct-at-least", least)
         assert pass_at_k(capsys, file, *flags) == {"pass@1": pytest.approx(expected)}
     error = error_of(capsys, "gpassk", file)
-    assert error.endswith("(the least score of a correct sample) or --outcomes score.\n")
+    assert error.endswith(", or --outcomes score (already graded).\n")
     refused(file, "exclude each other", correct_at_least=0.5, correct_values=[1])
     for bad in ("good", "1_0", "inf"):
         columns = {"id": [1, 2], "score": [0.5, bad]}
@@ -1122,7 +1119,7 @@ def test_files_of_two_models_are_not_pooled_unless_it_is_said(capsys, tmp_path):
     error = error_of(capsys, "gpassk", *files)
     assert "have the same questions, such as '0'" in error
     remedy = "--groups files --questions files id (different benchmarks)"
-    assert error.endswith(f"Add --pool files (repeated runs) or {remedy}.\n")
+    assert error.endswith(f"Add --pool files (repeated runs), or {remedy}.\n")
     assert "2 samples each" in output_of(capsys, "gpassk", *files, "--pool", "files", "--k", 1)
     scores = scores_of(capsys, "gpassk", *files, *remedy.split()[:5], "--include", "pass@k")
     assert scores == {"pass@1": 0.625, "llama/pass@1": 0.75, "qwen/pass@1": 0.5}

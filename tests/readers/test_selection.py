@@ -239,6 +239,9 @@ def test_numbers_beside_an_outcome_may_count_samples(columns, ways):
             names = way.rpartition(" ") if way else ("", "", None)
             offered.append(({"counts": names[0]} if names[0] else {}) | {"outcomes": names[2]})
     assert ways_of(io.StringIO(columns)) == offered
+    if {"outcomes": None} in offered:
+        message = r"The columns are .* outcomes=\.\. \(each row is one sample, whose outcome is in"
+        refused(io.StringIO(columns), message)
 
 
 @pytest.mark.parametrize(
@@ -266,7 +269,7 @@ def test_the_shell_and_python_write_the_ways(capsys, tmp_path):
     assert raised.roles == {"predictions", "references", "outcomes"}
     assert at_k.read(rows, predictions="response") == at_k.read(rows, references="answer")
     file = write_json_lines(tmp_path / "rows.jsonl", rows)
-    ways = "Add --predictions response --references answer or --outcomes correct."
+    ways = "Add --predictions response --references answer (samples to be checked), or --outcomes"
     names = "by the names of its columns, which may give different scores"
     assert f"rows.jsonl can be read in 2 ways {names}. {ways}" in error_of(capsys, "gpassk", file)
     printed = output_of(capsys, "gpassk", file, "--k", 1, "--check-correct-fn", "exact_match")
@@ -288,6 +291,13 @@ def test_several_columns_have_a_sample_each(capsys, tmp_path):
     assert at_k.read(file, predictions=["a", "b"]) == {
         "predictions": [[True, False], [False, False]]
     }
+
+
+def test_graded_answers_may_have_a_column_each():
+    rows = [{"id": 1, "a1": "x", "a2": "y", "c1": 1, "c2": 0}]
+    run = at_k.read(rows, predictions=["a1", "a2"], outcomes=["c1", "c2"])
+    assert run["predictions"] == [["x", "y"]]
+    assert run["references"] == ["[1.0, 0.0]"]
 
 
 def test_outcomes_and_references_exclude_each_other():

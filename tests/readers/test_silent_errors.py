@@ -167,8 +167,8 @@ def test_rows_inside_of_one_object_are_read_where_they_are(capsys, tmp_path):
 @pytest.mark.parametrize(
     ("beside", "ways"),
     [
-        ({"total": 4, "correct": 2}, " or --n total --correct correct"),
-        ({"correct": True}, " or --outcomes correct"),
+        ({"total": 4, "correct": 2}, ", or --n total --correct correct (each row"),
+        ({"correct": True}, ", or --outcomes correct (already graded)"),
         ({"score": 0.5}, ""),
         ({"accuracy": 0.5, "results": {"acc": 0.5}}, ""),
     ],
@@ -186,7 +186,7 @@ def test_scores_beside_rows_are_no_samples(capsys, tmp_path, beside, ways, path)
             content = {name: content}
         (file := tmp_path / "a.json").write_text(json.dumps(beside | content))
         error = error_of(capsys, "gpassk", file)
-        assert f"Add --records {path}{ways}" in error
+        assert f"Add --records {path} (the rows of one object){ways}" in error
         assert pass_at_k(capsys, file, "--records", path) == {"pass@1": 0.5}
 
 
@@ -195,9 +195,27 @@ def test_rows_below_one_key_are_not_taken_for_samples_of_one_question(capsys, tm
     rows = [{"uid": q, "ok": True, "correct": q % 3 > 0} for q in range(6) for _ in range(2)]
     file = tmp_path / "a.json"
     file.write_text(json.dumps({key: rows}))
-    assert error_of(capsys, "gpassk", file).endswith(f"Add --records {key}.\n")
+    assert error_of(capsys, "gpassk", file).endswith(
+        f"Add --records {key} (the rows of one object).\n"
+    )
     named = ("--records", key, "--questions", "uid")
     assert pass_at_k(capsys, file, *named, k=2) == {"pass@2": 4 / 6}
+
+
+@pytest.mark.parametrize(
+    ("results", "path"),
+    [
+        ({"math": [[1, 0], [1, 1]], "code": [[0, 1]]}, "results.math"),
+        ({"q": [1], "r": [0]}, "results"),
+    ],
+)
+def test_lists_of_outcomes_inside_of_an_object_are_no_scores(capsys, tmp_path, results, path):
+    file = tmp_path / "a.json"
+    file.write_text(json.dumps({"model": "m", "results": results}))
+    assert "is one object of JSON, with rows in results. Add --rec" in error_of(
+        capsys, "gpassk", file
+    )
+    assert pass_at_k(capsys, file, "--records", path)["pass@1"] in (0.75, 0.5)
 
 
 @pytest.mark.parametrize("named", [(), ("--questions", "id")])
@@ -222,7 +240,7 @@ def test_samples_that_have_ids_of_questions_beside_them_are_not_merged(capsys, t
     (tmp_path / "run.json").write_text(json.dumps({"about": {}, "trials": trials}))
     flags = (tmp_path / "run.json", "--outcomes", "trials.info.reward")
     error = error_of(capsys, "gpassk", *flags)
-    assert "Add --questions trials.task_id or" in error
+    assert "Add --questions trials.task_id (what identifies a question), or" in error
     run = at_k.read(flags[0], outcomes=flags[2], questions="trials.task_id")
     assert run["predictions"] == [[0, 1]] * 3
     run = at_k.read({"doc_id": [["a", "b"], ["c", "d"]], "outcomes": [[1, 0], [1, 1]]})
@@ -393,8 +411,8 @@ def test_the_keys_of_a_frame_by_rows_are_no_ids(tmp_path):
         (
             [{"My id": q, "Prompt style": s, "correct": 1} for q in range(4) for s in ("a b", "c")],
             ["--questions", "My id"],
-            "Add --where 'Prompt style=a b' (only these samples) or --groups 'Prompt style' "
-            "--questions 'My id' 'Prompt style' (scores for each of them) or ",
+            "Add --where 'Prompt style=a b' (only these samples), or --groups 'Prompt style' "
+            "--questions 'My id' 'Prompt style' (scores for each of them), or ",
         ),
         (
             [{"id": 1, "pred": "1"}],
@@ -425,7 +443,10 @@ def test_numbered_outcomes_beside_answers_are_not_checked(capsys, tmp_path):
     (tmp_path / "a.csv").write_text(text.replace("correct", "run"))
     error = error_of(capsys, "gpassk", tmp_path / "a.csv")
     flags = "--outcomes run_1 run_2"
-    assert error.endswith(f"Add {flags} or --predictions run_1 run_2.\n")
+    assert error.endswith(
+        f"Add {flags} (already graded), or --predictions run_1 run_2 --references answer "
+        "(samples to be checked).\n"
+    )
     assert pass_at_k(capsys, tmp_path / "a.csv", *flags.split()) == {"pass@1": 0.75}
     read = at_k.read(tmp_path / "a.csv", outcomes=["run_1", "run_2"])
     assert read["predictions"] == [[1, 0], [1, 1]]
@@ -436,13 +457,14 @@ def test_numbered_outcomes_beside_answers_are_not_checked(capsys, tmp_path):
     [
         (
             "answer_1,answer_2,correct_1,correct_2",
-            "--predictions answer_1 answer_2 --references (samples to be checked) or "
-            "--outcomes answer_1 answer_2 or --outcomes correct_1 correct_2",
+            "--predictions answer_1 answer_2 --references COLUMN (samples to be checked), or "
+            "--outcomes answer_1 answer_2 (already graded), or "
+            "--outcomes correct_1 correct_2 (already graded)",
         ),
         (
             "response_1,response_2",
-            "--predictions response_1 response_2 --references (samples to be checked) or "
-            "--outcomes response_1 response_2",
+            "--predictions response_1 response_2 --references COLUMN (samples to be checked), or "
+            "--outcomes response_1 response_2 (already graded)",
         ),
     ],
 )
@@ -489,7 +511,7 @@ def test_columns_of_counts_have_the_outcomes_of_their_names(capsys, tmp_path, na
 def test_columns_0_and_1_may_be_a_table_of_counts(capsys, tmp_path):
     (tmp_path / "a.csv").write_text("id,0,1\na,0,1\nb,0,1\nc,1,0\n")
     error = error_of(capsys, "gpassk", tmp_path / "a.csv")
-    assert "Add --counts 0 1 or --outcomes 0 1." in error
+    assert "Add --counts 0 1 (the number of samples in each outcome), or --outcomes 0 1" in error
     scores = pass_at_k(capsys, tmp_path / "a.csv", "--counts", 0, 1)
     assert scores == {"pass@1": pytest.approx(2 / 3)}
     flags = ("--outcomes", 0, "--outcomes", 1)

@@ -36,7 +36,7 @@ def test_a_saved_dataset_is_read_and_one_of_several_splits_has_to_be_named(capsy
     assert scores_of(capsys, "gpassk", tmp_path / "one", *FLAGS) == SCORES
     datasets.DatasetDict({"dev": dataset, "test": dataset}).save_to_disk(str(tmp_path / "two"))
     error = error_of(capsys, "gpassk", tmp_path / "two", *FLAGS)
-    assert error.endswith("two has the splits dev, test. Name one with --split.\n")
+    assert error.endswith("two has the splits dev, test. Add --split SPLIT.\n")
     assert scores_of(capsys, "gpassk", tmp_path / "two", *FLAGS, "--split", "dev") == SCORES
 
 
@@ -109,7 +109,12 @@ def test_the_texts_of_json_are_not_converted(capsys, tmp_path):
         ("a.jsonl", "", (), "a.jsonl is empty"),
         ("a.csv", "", (), "a.csv is empty"),
         ("a.csv", "samples,answer\n", (), "no questions, only a header. The columns are samples"),
-        ("a.json", f"[[1{'0' * 400}, null], [1e308]]", (), "or left out ('drop'). Add"),
+        (
+            "a.json",
+            f"[[1{'0' * 400}, null], [1e308]]",
+            (),
+            "the first of question 0. Add --missing",
+        ),
         ("a.json", "[]", (), "has no questions"),
         ("a.jsonl", "\n\n", (), "has no questions"),
         ("a.jsonl", '{"samples": ["a"]}\n{"samp', (), "a.jsonl, line 2: invalid JSON: Unterm"),
@@ -141,10 +146,10 @@ def test_the_texts_of_json_are_not_converted(capsys, tmp_path):
         ("a.csv", "# of a run\nid,correct\n", (), "If lines above the table are its title or comm"),
         ("a.jsonl", '{"samples": ["a"]}', ("--split", "test"), "config and split apply to"),
         # rows that are no questions
-        ("a.csv", "sample\na\n", (), "Name one with --questions."),
+        ("a.csv", "sample\na\n", (), "Add --questions COLUMN (what identifies a question)."),
         ("a.csv", "id,sample\n,a\n", (), "row 0 (from 0) has no id, so the question is unknown"),
         ("a.csv", "x,y\n1,2\n", (), "The columns are x, y."),
-        ("a.csv", "x,y\n1,2\n", (), "Name one with --predictions or --outcomes or --counts."),
+        ("a.csv", "x,y\n1,2\n", (), "--outcomes COLUMN (already graded), or --counts"),
         ("a.csv", "samples\n[1 0 1]\n", (), "'[1 0 1]' is not a JSON list of samples"),
         ("a.csv", 'samples\n"[1, 0]"\n"[1, "\n', (), "row 1 (from 0): '[1, ' is not a JSON list"),
         ("a.csv", "samples\n\"['a' 'b']\"\n\"['a', 'b']\"\n", (), "row 0 (from 0): \"['a' 'b']\""),

@@ -79,7 +79,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 130
     except SelectionError as error:
         # The message names columns. Without flags, none of them is taken for a parameter.
-        _print_message({}, _message_with_flags(error))
+        _print_message({}, f"{error}{error.remedy('Add', _flags_of_way)}")
         return 2
     except InputError as error:
         print_message(_message_with_places(error))
@@ -89,17 +89,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 2
 
 
-def _message_with_flags(error: SelectionError) -> str:
-    """Return the message of an error, followed by the flags of each way to resolve it."""
-    verb = "Name one with" if error.is_open else "Add"
-    alternatives = dict.fromkeys(map(_flags_of_way, error.ways))
-    return f"{error} {verb} {' or '.join(alternatives)}." if alternatives else str(error)
+def _flags_of_way(way: Way) -> list[str]:
+    """Return the flags for the arguments of a way as they are typed in a shell.
 
-
-def _flags_of_way(way: Way) -> str:
-    """Return the flags for the arguments of a way as they are typed in a shell, and its meaning.
-
-    A dict {column: entry} becomes a flag for each COLUMN=ENTRY. None leaves the column open.
+    A dict {column: entry} becomes a flag for each COLUMN=ENTRY. None becomes COLUMN or SPLIT.
     """
     typed = []
     for parameter, value in way.arguments.items():
@@ -107,10 +100,10 @@ def _flags_of_way(way: Way) -> str:
         if isinstance(value, dict):
             typed += [f"{flag} {shlex.quote(f'{name}={entry}')}" for name, entry in value.items()]
         else:
-            typed.append(flag)
-            values = () if value is None else value if isinstance(value, tuple) else (value,)
-            typed += [shlex.quote(str(entry)) for entry in values]
-    return " ".join(typed) + (f" ({way.meaning})" if way.meaning else "")
+            open_value = "SPLIT" if parameter == "split" else "COLUMN"
+            names = value if isinstance(value, tuple) else [open_value if value is None else value]
+            typed.append(" ".join([flag, *(shlex.quote(str(name)) for name in names)]))
+    return typed
 
 
 def _message_with_places(error: InputError) -> str:

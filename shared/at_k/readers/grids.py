@@ -12,17 +12,15 @@ import re
 import warnings
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ..core.checks import FROM_0, SAMPLE, Index, InputError
 from ..core.score_agg import VERDICTS
-from .names import COLUMN_NAMES, columns_named, shown_name
-from .roles import require_one_way
+from .names import COLUMN_NAMES, shown_name
 from .table import (
     ColumnsByRole,
     SelectionError,
     Table,
-    Way,
     list_columns,
     pairs_of,
     table_of_columns,
@@ -30,17 +28,12 @@ from .table import (
 from .words import (
     MISSING_WORDS,
     WORDS,
-    as_outcome,
-    flat,
     is_decimal_comma,
     is_list_of,
     number_in,
     parse_list,
     word,
 )
-
-if TYPE_CHECKING:
-    from .reading import ReadingOptions
 
 CellsOfRow = list[Any]
 
@@ -50,8 +43,6 @@ _VALUES = {
 }
 """Words that are entries, and never names of columns, as "correct" and "n" can be."""
 
-_OUTCOMES = {*COLUMN_NAMES["outcomes"]}
-_ANSWERS = {*COLUMN_NAMES["predictions"], "answer"} - {"sample", "samples"}
 _USUAL = {"item", *(name for names in COLUMN_NAMES.values() for name in names)}
 _NUMBERED = {
     *("", *COLUMN_NAMES["predictions"], *COLUMN_NAMES["outcomes"], "answer"),
@@ -59,6 +50,7 @@ _NUMBERED = {
 }
 """The texts before the number in the name of a column that holds a sample."""
 _RULE = re.compile(r"[-:=|+ ]*-[-:=|+ ]*|\(\d+ rows?\)")
+"""A line between the rows of a table, or the last one of PostgreSQL."""
 _LINE = re.compile(r"[^\r\n]*[^\s\ufeff][^\r\n]*")
 
 
@@ -145,19 +137,21 @@ def table_of_grid(
             raise ValueError(f"{name}, {place}: {problem}")
     columns = map(list, itertools.zip_longest(names, *rows[1:], fillvalue=_ABSENT))
     known["is_matrix"] = not has_names
-    return table_of_columns({x: column for x, *column in columns}, name, **known)
+    return table_of_columns({head: cells for head, *cells in columns}, name, **known)
 
 
 def _problem_of_row(row: CellsOfRow, names: Sequence[str], least: int, has_names: bool) -> str:
-    """Return what is wrong with a row: too few cells, too many, or the names again; or ""."""
+    """Return what is wrong with a row, or "": fewer cells than `least`, more than there are names
+    of columns, or the names of the first row again."""
     if not least <= len(row) <= len(names):
         problem = f"{len(row)} cells, but line 1 has {len(names)}."
         if len(names) == 1:
             problem += " If lines above the table are its title or comments, remove them."
         return problem
-    is_alike = has_names and str(row[-1]).strip() == names[-1]  # which is fast
-    if is_alike and [str(x).strip("\ufeff ") for x in row] == names and not all(map(is_value, row)):
-        return "the names of line 1 occur again: leave them out."
+    if has_names and str(row[-1]).strip() == names[-1]:  # which is fast
+        texts = [str(cell).strip("\ufeff ") for cell in row]
+        if texts == names and not all(map(is_value, row)):
+            return "the names of line 1 occur again: leave them out."
     return ""
 
 
@@ -165,7 +159,7 @@ def _names_in_first_row(rows: Sequence[CellsOfRow], title: str) -> list[str]:
     """Return the names of the columns in the first row; [] and a warning if it has samples."""
     if not rows or not _is_first_sample(rows):
         names = [str(cell).strip() for cell in rows[0]] if rows else []
-        if twice := [x for x, number in Counter(names).items() if number > 1]:
+        if twice := [name for name, number in Counter(names).items() if number > 1]:
             raise ValueError(
                 f"{title}, line 1: two columns have the same name, {twice[0][:60]!r}. Each needs a "
                 f"name of its own: columns with a sample each are sample_1, sample_2, .."
@@ -182,15 +176,16 @@ def _names_in_first_row(rows: Sequence[CellsOfRow], title: str) -> list[str]:
 
 def sample_columns(head: Iterable[Any]) -> list[str]:
     """Return the first columns that hold a sample each by their names, or []."""
-    return next(iter(_numbered_columns(list(map(str, head))).values()), [])
+    return next(iter(numbered_columns(map(str, head)).values()), [])
 
 
-def _numbered_columns(names: Sequence[str]) -> dict[str, list[str]]:
+def numbered_columns(names: Iterable[str]) -> dict[str, list[str]]:
     """Return {text: columns with a sample each} for names such as sample_1, sample_2, ..
 
     The text is what precedes the numbers, which are those from 0 or 1 on, in any order. It is ""
     for names 1, 2, .., which are in order.
     """
+    names = list(names)
     numbered: dict[str, list[tuple[int, str]]] = {}  # the number and the name, by text
     for name in names:
         match = re.fullmatch(r"([a-z_ ]*?)[ _-]?(\d{1,5})", name.strip().lower())
@@ -201,8 +196,9 @@ def _numbered_columns(names: Sequence[str]) -> dict[str, list[str]]:
         numbers, samples = map(list, zip(*(sorted(pairs) if text else pairs), strict=True))
         are_all = numbers in ([*range(len(numbers))], [*range(1, len(numbers) + 1)])
         # Rewards such as 1, 0.5, 0.25 and outcomes such as 0, 1 are numbers too.
-        words = set(map(word, {*names} - {*samples}))
-        if are_all and (text or words <= {""} or not _USUAL.isdisjoint(words)):
+        others = set(map(word, {*names} - {*samples}))
+        are_names = bool(text) or others <= {""} or not _USUAL.isdisjoint(others)
+        if are_all and are_names:
             columns[text] = samples
     return columns
 
@@ -233,96 +229,33 @@ def is_value(cell: Any) -> bool:
 
 
 def with_sample_lists(
-    table: Table, named: ColumnsByRole, options: ReadingOptions
-) -> tuple[Table, dict[str, str]]:
-    """Return the table with a column of lists in place of those with a sample each, and {its role:
-    its name}; or the table unchanged and {}, if another column has samples or counts."""
-    ways = _ways_to_read_grid(table, named, options)
-    role, samples = next(iter(require_one_way(table, ways).arguments.items())) if ways else ("", "")
-    if not isinstance(samples, tuple):
-        return table, {}
-    _refuse_second_role(table, samples, named)
-    columns = {x: cells for x, cells in table.columns.items() if x not in samples}
-    title = samples[0] if len(samples) == 1 else f"{samples[0]} to {samples[-1]}"
-    return table.with_columns({**columns, title: _lists_in(table, samples)}), {role: title}
+    table: Table, columns: ColumnsByRole, others: ColumnsByRole
+) -> tuple[Table, dict[str, Any]]:
+    """Return the table with a column of lists in place of columns with a sample each, and
+    `columns`, by role, with its name.
 
-
-def _refuse_second_role(table: Table, samples: Sequence[str], named: ColumnsByRole) -> None:
-    """Raise a SelectionError if a column with a sample of each row is named for another role."""
-    for role, name in pairs_of(named):
-        if name in samples and role not in ("predictions", "outcomes", "pool"):
-            raise SelectionError(
-                f"{shown_name(name)} is one of the columns with a sample each, and is named for "
-                f"{role} too: name the other columns of samples. {list_columns(table.columns)}",
-                ["predictions", "outcomes"],
-            )
-
-
-def _lists_in(table: Table, names: Sequence[str]) -> list[list[Any]]:
-    """Return a list of the entries of each row in some columns, without those that it lacks."""
-    rows = zip(*(table.columns[x] for x in names), strict=True)
-    return [[x for x in row if x is not _ABSENT] for row in rows]
-
-
-def _ways_to_read_grid(table: Table, named: ColumnsByRole, options: ReadingOptions) -> list[Way]:
-    """Return the ways to read columns that hold a sample each, such as sample_1, sample_2, ..
-
-    The caller names them, or they are numbered. The result is [] if there are none, or if another
-    column has the samples or counts.
+    A SelectionError is raised if one of them has another role, also in `others`.
     """
+    columns, cells = dict(columns), dict(table.columns)
     for role in ("predictions", "outcomes"):
-        if isinstance(named.get(role), tuple):
-            return _ways_of_samples(table, role, named[role], named, options)
-    if table.layout or {"predictions", "outcomes", "n", "correct", "counts"} & named.keys():
-        return []
-    numbered = _numbered_columns([*table.columns])
-    in_grid = {*itertools.chain(*numbered.values())}
-    others = [name for name in table.columns if name not in in_grid]
-    outcomes = columns_named(others, COLUMN_NAMES["outcomes"])
-    is_single = len(in_grid) < 2  # beside a column of outcomes, it may be something else
-    if columns_named(others, COLUMN_NAMES["predictions"]) or (outcomes and is_single):
-        return []
-    ways = []
-    for text, samples in numbered.items():
-        ways += _ways_of_samples(table, text, tuple(samples), named, options)
-    # A column of outcomes beside the grid is a further way to read the table.
-    return [*ways, *(Way({"outcomes": name}) for name in outcomes if ways)]
+        if not isinstance(samples := columns.get(role), tuple):
+            continue
+        for other, name in pairs_of({**columns, **others}):
+            if name in samples and other not in ("predictions", "outcomes"):
+                raise SelectionError(
+                    f"{shown_name(name)} is one of the columns with a sample each, and is named "
+                    f"for {other} too: name the other columns of samples. "
+                    f"{list_columns(table.columns)}",
+                    ["predictions", "outcomes"],
+                )
+        lists = cells_of_rows(table, samples)
+        cells = {name: column for name, column in cells.items() if name not in samples}
+        columns[role] = samples[0] if len(samples) == 1 else f"{samples[0]} to {samples[-1]}"
+        cells[columns[role]] = lists
+    return table.with_columns(cells), columns
 
 
-def _ways_of_samples(
-    table: Table, text: str, samples: tuple[str, ...], named: ColumnsByRole, options: ReadingOptions
-) -> list[Way]:
-    """Return what columns with a sample each may have: outcomes, samples to check, or counts.
-    `text` is what their names have in common, such as correct, or the role that the caller
-    names."""
-    graded, checked = (Way({role: samples}) for role in ("outcomes", "predictions"))
-    if text in _OUTCOMES:
-        return [graded]
-    if options.checker or "references" in named:
-        return [checked]
-    others = () if options.are_labels else table.columns.keys() - {*samples}
-    references = columns_named(others, COLUMN_NAMES["references"])[:1]
-    way = checked if references else graded
-    if "predictions" in named:
-        return [way]
-    if text in _ANSWERS and not (references or options.are_labels):
-        return [Way({**checked.arguments, "references": None}, "samples to be checked"), graded]
-    return [*_doubts(table, samples, references), way]
-
-
-def _doubts(table: Table, samples: tuple[str, ...], references: Sequence[str]) -> list[Way]:
-    """Return other readings by the entries: outcomes, if the references are none; and counts, if
-    the columns are 0 and 1 and no row has words or only zeros."""
-    ways, rows = [], [[*map(as_outcome, row)] for row in _lists_in(table, samples)]
-    are_numbers = not any(isinstance(x, bool) for x in flat(rows))
-    if samples == ("0", "1") and are_numbers and all(map(any, rows)):
-        ways.append(Way({"counts": samples}))
-    are_binary = [_are_binary(flat(x)) for x in (rows, *(table.columns[x] for x in references))]
-    if are_binary == [True, False]:
-        ways.append(Way({"outcomes": samples}))
-    return ways
-
-
-def _are_binary(cells: Iterable[Any]) -> bool:
-    """Return whether all cells are 0 and 1, or words of outcomes, or missing."""
-    return all(x in (0, 1, None) for x in map(as_outcome, cells))
+def cells_of_rows(table: Table, names: Iterable[str]) -> list[list[Any]]:
+    """Return the cells of each row in some columns, without those that it lacks."""
+    rows = zip(*(table.columns[name] for name in names), strict=True)
+    return [[cell for cell in row if cell is not _ABSENT] for row in rows]

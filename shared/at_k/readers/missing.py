@@ -12,7 +12,7 @@ from collections.abc import Collection, Mapping, Sequence
 from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
-from ..core.checks import Index, InPython, short
+from ..core.checks import Index, short
 from . import names as usual
 from .names import last_part, plain_name, shown_name
 from .table import SelectionError, Table, Way, nested_columns
@@ -30,7 +30,9 @@ from .words import (
 if TYPE_CHECKING:
     from .samples import Reading
 
-CHOICES = ("incorrect", "drop")
+_MEANINGS = {"incorrect": "they count as incorrect", "drop": "they are left out"}
+"""What each choice for missing samples means."""
+CHOICES = tuple(_MEANINGS)
 
 _LARGEST_SHOWN = 1e12  # of outcomes whose mean a message shows
 
@@ -64,7 +66,7 @@ def failed_rows(table: Table, used: Collection[Any]) -> set[int]:
         if name in used:
             continue
         if last_part(name) in usual.STATUSES:
-            failed |= {row for row, x in enumerate(column) if word(x) in usual.BROKEN_OFF}
+            failed |= {row for row, cell in enumerate(column) if word(cell) in usual.BROKEN_OFF}
         elif not {*plain_name(name).split(".")}.isdisjoint(usual.ERRORS):
             failed |= _rows_with_error(name, column)
     return failed
@@ -72,8 +74,10 @@ def failed_rows(table: Table, used: Collection[Any]) -> set[int]:
 
 def _rows_with_error(name: str, column: Sequence[Any]) -> set[int]:
     """Return the indices of the entries of a column of errors that are a text, or a code but 0.
-    Numbers alone may measure something and do not count, unless the name ends in "code"."""
-    numbers = [number_in(x) for x in column]
+
+    Numbers alone may measure something and do not count, unless the name ends in "code".
+    """
+    numbers = [number_in(entry) for entry in column]
     codes = [x if type(x) in (int, float) and not is_missing(x) else None for x in numbers]
     if name.endswith("code") or None in codes:
         pairs = enumerate(zip(column, codes, strict=True))
@@ -98,8 +102,8 @@ def _is_error(entry: Any) -> bool:
 
 def warn_of_api_messages(answers: Sequence[Any], name: str) -> None:
     """Warn if answers are error messages of an API, in which checkers may read numbers."""
-    texts = [x for x in answers if isinstance(x, str)]
-    messages = [x for x in texts if _MESSAGE_OF_API.fullmatch(x.strip())]
+    texts = [answer for answer in answers if isinstance(answer, str)]
+    messages = [text for text in texts if _MESSAGE_OF_API.fullmatch(text.strip())]
     if messages:
         warnings.warn(
             f"{len(messages)} of {len(texts)} answers in {shown_name(name)} are errors of an API, "
@@ -112,12 +116,16 @@ def warn_of_api_messages(answers: Sequence[Any], name: str) -> None:
 def missing_answers(table: Table, answers: Sequence[Any], references: Sequence[Any]) -> list[Any]:
     """Return the answers with None for missing ones: null, an empty cell of CSV, or a word such as
     nan that is the reference of no question."""
-    words = MISSING_WORDS - {word(x) for x in flat(references) if isinstance(x, str)}
-    if table.is_csv:
-        answers = [None if x == "" else x for x in answers]
-    return [
-        None if (word(x) in words if isinstance(x, str) else is_missing(x)) else x for x in answers
-    ]
+    texts = (reference for reference in flat(references) if isinstance(reference, str))
+    words = MISSING_WORDS - {*map(word, texts)}
+
+    def is_absent(answer: Any) -> bool:
+        """Return whether an answer is missing."""
+        if isinstance(answer, str):
+            return word(answer) in words or (table.is_csv and answer == "")
+        return is_missing(answer)
+
+    return [None if is_absent(answer) else answer for answer in answers]
 
 
 # --- How missing samples count ----------------------------------------------------------------
@@ -131,37 +139,42 @@ def settle_missing(
     `lists` has a list for each question by role. "incorrect" replaces missing samples. "drop"
     leaves them None, so that others keep their places, and leaves out questions without others.
     """
-    layout, missing, samples = reading.table.layout, reading.options.missing, lists["samples"]
+    samples, every = lists["samples"], list(range(len(ids)))
     if all(samples) and not any(None in row for row in samples):
-        return samples, list(range(len(ids))), ""
-    questions = _Questions(reading, lists, ids)
-    rule = missing or (layout.missing if layout else "")
+        return samples, every, ""
+    questions, layout = _Questions(reading, lists, ids), reading.table.layout
+    rule = reading.options.missing or (layout.missing if layout else "")
     why = f", {layout.why}" if layout and layout.why else ""
-    if missing != "drop":
+    if reading.options.missing != "drop":
         questions.refuse_undecided(rule)
     if rule == "incorrect":
         note = f"{sum(questions.missing)} of them missing{why}, counted as incorrect"
-        return _filled(samples, lists.get("written")), list(range(len(ids))), note
+        return _filled(samples, lists.get("written")), every, note
     kept, note = questions.left_after_drop(why)
     return samples, kept, note
 
 
 def _filled(samples: list[list[Any]], written: list[list[Any]] | None) -> list[list[Any]]:
-    """Return samples with another value for None: False among outcomes, where `written` is None.
+    """Return samples with a wrong one for None: False among outcomes, where `written` is None.
 
     Among answers, it is the text in `written`, or "" if that is no text.
     """
     if written is None:
-        return [[False if x is None else x for x in row] for row in samples]
-    texts = [[x if isinstance(x, str) else "" for x in row] for row in written]
-    return [
-        [text if x is None else x for x, text in zip(*rows, strict=True)]
-        for rows in zip(samples, texts, strict=True)
-    ]
+        return [[False if outcome is None else outcome for outcome in row] for row in samples]
+    filled = [[*row] for row in samples]
+    for row, texts in zip(filled, written, strict=True):
+        for index, text in enumerate(texts):
+            if row[index] is None:
+                row[index] = text if isinstance(text, str) else ""
+    return filled
 
 
 class _Questions:
-    """Questions of which samples are missing: how many they have, and how many are missing."""
+    """Questions of which samples are missing, with lists of an entry for each question.
+
+    `counts` says how often each sample occurs, `total` and `missing` how many samples the question
+    has, and how many of these are missing. `empty` are the indices of those without another one.
+    """
 
     def __init__(
         self, reading: Reading, lists: Mapping[str, list[list[Any]]], ids: Sequence[Any]
@@ -172,12 +185,13 @@ class _Questions:
         if "multiplicities" in lists and not reading.has_lists:
             self.counts = lists["multiplicities"]
         self.total = list(map(sum, self.counts))
+        rows = zip(self.samples, self.counts, strict=True)
         self.missing = [
-            sum(n for x, n in zip(*rows, strict=True) if x is None)
-            for rows in zip(self.samples, self.counts, strict=True)
+            sum(n for sample, n in zip(row, counts, strict=True) if sample is None)
+            for row, counts in rows
         ]
-        pairs = zip(self.total, self.missing, strict=True)
-        self.empty = [question for question, (n, missing) in enumerate(pairs) if n == missing]
+        pairs = enumerate(zip(self.total, self.missing, strict=True))
+        self.empty = [question for question, (n, missing) in pairs if n == missing]
 
     def left_after_drop(self, why: str) -> tuple[list[int], str]:
         """Return the indices of the questions that have a scored sample, and a note."""
@@ -202,55 +216,57 @@ class _Questions:
         The rule "incorrect" does not if a question has an empty list, or if outcomes are below 0,
         so that 0 is no failure. The rule "drop" of a layout does not if it leaves out a question.
         """
-        why = "" if all(self.samples) else "Their number is unknown"
-        numbers = (x for x in flat(self.samples) if isinstance(x, (int, float)))
-        if not why and self.noun == "outcome" and min(numbers, default=0) < 0:
-            why = "Some rewards are below 0"
-        if self.empty if rule == "drop" else why or rule != "incorrect":
-            raise self._undecided(rule, why)
-
-    def _undecided(self, rule: str, why: str) -> MissingError:
-        """Return the error about what `rule` does not decide; `why` "incorrect" is no answer."""
-        before, key, after = self._in_words(rule)  # questions without ids have an index
-        parts = [
-            f"{self.title}: {before}",
-            Index(key) if isinstance(key, int) else text_of_ids(key),
-        ]
+        why = self._why_unclear()
+        if not self.empty if rule == "drop" else rule == "incorrect" and not why:
+            return
+        before, question, after = self._problem(rule)
+        key = self.ids[question]  # an index, if the questions have no ids
+        place = [before, Index(key) if isinstance(key, int) else text_of_ids(key), after]
         if why:
-            remedy = f"{why}: write those that are missing, or leave them out"
-            parts += [f"{after}. {remedy}", InPython(" ('drop')"), "."]
-            return MissingError(parts, [Way({"missing": "drop"})])
-        parts += [f"{after}. They are incorrect", InPython(" ('incorrect')"), ", or left out"]
-        parts.append(InPython(" ('drop')"))
+            remedy = f". {why}: write those that are missing, or leave them out."
+            raise MissingError([*place, remedy], [Way({"missing": "drop"}, _MEANINGS["drop"])])
+        ways = [Way({"missing": choice}, _MEANINGS[choice]) for choice in CHOICES]
+        raise MissingError([*place, f"{self._means()}."], ways)
+
+    def _why_unclear(self) -> str:
+        """Return why a missing sample may be no incorrect one, as a sentence, or ""."""
+        if not all(self.samples):
+            return "Their number is unknown"
+        numbers = (x for x in flat(self.samples) if isinstance(x, (int, float)))
+        is_below_0 = self.noun == "outcome" and min(numbers, default=0) < 0
+        return "Some rewards are below 0" if is_below_0 else ""
+
+    def _means(self) -> str:
+        """Return the clause of a message with the mean outcome for both choices, or ""."""
         known = [x for x in flat(self.samples) if x is not None]
         are_small = all(isinstance(x, (int, float)) and abs(x) <= _LARGEST_SHOWN for x in known)
-        if self.noun == "outcome" and known and are_small:
-            means = self._mean_outcome(drops=False), self._mean_outcome(drops=True)
-            parts.append(": the mean outcome is {:.4g} or {:.4g}".format(*means))
-        return MissingError([*parts, "."], [Way({"missing": choice}) for choice in CHOICES])
+        if self.noun != "outcome" or not known or not are_small:
+            return ""
+        as_incorrect, without = self._mean(drops=False), self._mean(drops=True)
+        return f"; the mean outcome is {as_incorrect:.4g} with them, or {without:.4g} without"
 
-    def _in_words(self, rule: str) -> tuple[str, Any, str]:
-        """Return what `rule` does not decide: a clause around the id of a question."""
+    def _problem(self, rule: str) -> tuple[str, int, str]:
+        """Return what `rule` does not decide: a question's index, and the texts around its id."""
         if not all(self.samples):
             after = " has no sample, and nothing says how many are missing"
-            return "question ", self.ids[self.samples.index([])], after
+            return f"{self.title}: question ", self.samples.index([]), after
         if rule == "drop":
             others = f", and {len(self.empty) - 1} more" if len(self.empty) > 1 else ""
-            return (
-                "question ",
-                self.ids[self.empty[0]],
-                f" has no {self.noun} that is scored{others}",
-            )
-        counted = f"{sum(self.missing)} of {sum(self.total)} {self.noun}s are missing"
+            after = f" has no {self.noun} that is scored{others}"
+            return f"{self.title}: question ", self.empty[0], after
         first = next(question for question, row in enumerate(self.samples) if None in row)
-        return f"{counted}, the first of question ", self.ids[first], ""
+        counted = f"{sum(self.missing)} of {sum(self.total)} {self.noun}s are missing"
+        return f"{self.title}: {counted}, the first of question ", first, ""
 
-    def _mean_outcome(self, drops: bool) -> float:
+    def _mean(self, *, drops: bool) -> float:
         """Return the mean over questions of their mean outcome; missing ones are 0, or left out."""
         means = []
-        for question, rows in enumerate(zip(self.samples, self.counts, strict=True)):
-            if size := self.total[question] - (self.missing[question] if drops else 0):
-                means.append(sum((x or 0) * n for x, n in zip(*rows, strict=True)) / size)
+        for row, counts, total, missing in zip(
+            self.samples, self.counts, self.total, self.missing, strict=True
+        ):
+            if size := total - missing * drops:
+                outcomes = zip(row, counts, strict=True)
+                means.append(sum(outcome * n for outcome, n in outcomes if outcome) / size)
         return fmean(means)
 
 

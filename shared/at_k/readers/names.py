@@ -246,20 +246,23 @@ def columns_named(columns: Iterable[str], names: Sequence[str]) -> list[str]:
 
 
 def sample_numbers(columns: Mapping[str, Sequence[Any]], used: Iterable[str] = ()) -> list[str]:
-    """Return the columns that number samples, without those in `used`. `sample`, `run` and a few
-    others do only if they hold whole numbers: texts in them are samples or settings."""
+    """Return the columns that number samples, without those in `used`.
+
+    `sample`, `run` and a few others do only if they hold whole numbers: texts in them are samples
+    or settings.
+    """
     taken = {*used}
     numbering = []
     for name, cells in columns.items():
-        lower = last_part(name)
-        if lower not in SAMPLE_NUMBERS or name in taken:
+        noun = last_part(name)
+        if noun not in SAMPLE_NUMBERS or name in taken:
             continue
         try:
             entries = {*cells}
         except TypeError:  # lists or objects
             continue
         numbers = [as_whole_number(cell) for cell in entries if not is_missing(cell)]
-        is_bare = lower in ("sample", "rollout", "generation", "draw") or lower in SETTINGS
-        if numbers and not (is_bare and None in numbers):
+        needs_numbers = noun in ("sample", "rollout", "generation", "draw") or noun in SETTINGS
+        if numbers and not (needs_numbers and None in numbers):
             numbering.append(name)
     return numbering

@@ -62,8 +62,11 @@ def _numbers_of_groups(reading: Reading, size: int) -> list[int]:
 
 
 def _free_key(reading: Reading) -> tuple[str, ...]:
-    """Return the columns that identify questions by the layout or by names, without another role:
-    also `item` or `answer` where outcomes are labels, or else `ROW` if it is there."""
+    """Return the columns that identify questions by the layout or by their names, or ().
+
+    Columns with another role do not. Where outcomes are labels, `item` or `answer` does too. If no
+    column does, and a row of the source had several samples, each such row is a question (`ROW`).
+    """
     key = question_columns(reading.table)
     if reading.table.layout is None:
         if reading.options.are_labels and not key:
@@ -129,7 +132,7 @@ def refuse_summaries(reading: Reading) -> None:
     for name in names:
         texts = list(map(entry_text, table.columns[name]))
         are_ids = name in key or not {*map(word, texts)} <= WORDS.keys()
-        if (row := _row_of_summary(table, texts, are_ids)) is not None:
+        if (row := _row_of_summary(table, texts, are_ids=are_ids)) is not None:
             problem = (
                 f" has {short(texts[row])} as {shown_name(name)}, as a row that sums up others: "
                 f"leave it out. If it is a question, say so."
@@ -138,15 +141,16 @@ def refuse_summaries(reading: Reading) -> None:
             raise SelectionError([*table.row_place(row), problem], ways)
 
 
-def _row_of_summary(table: Table, texts: Sequence[str], are_ids: bool) -> int | None:
+def _row_of_summary(table: Table, texts: Sequence[str], *, are_ids: bool) -> int | None:
     """Return the first row that is a subtotal, or a summary at either end of a file; or None."""
-    files, rows = list(table.columns.get(FILE, [0] * table.size)), range(table.size)
-    ends = {*dict(zip(files, rows, strict=True)).values()}
-    ends |= {*dict(zip(files[::-1], rows[::-1], strict=True)).values()}
+    files = table.columns.get(FILE, [0] * table.size)
     for row, text in enumerate(texts):
         if _SUBTOTAL.fullmatch(text):
             return row
-        is_summary = row in ends and are_ids and _is_summary(text)
+        is_first = row == 0 or files[row - 1] != files[row]
+        is_last = row + 1 == table.size or files[row + 1] != files[row]
+        is_summary = (is_first or is_last) and are_ids and _is_summary(text)
+        # A text that occurs twice in a file is no summary.
         if is_summary and [*zip(files, texts, strict=True)].count((files[row], text)) == 1:
             return row
     return None
@@ -165,11 +169,11 @@ def refuse_filters(table: Table) -> None:
     for name in columns_of_role(table, "filters") if table.layout else ():
         key, cells = question_columns(table), list(map(entry_text, table.columns[name]))
         questions = _rows_by_id(table, key).values()
-        rows = next((x for x in questions if len({cells[row] for row in x}) > 1), None)
+        rows = next((rows for rows in questions if len({cells[row] for row in rows}) > 1), None)
         if rows is None:
             continue
         entries = list(dict.fromkeys(cells[row] for row in rows))
-        ids = ", ".join(f"{x} {short(table.columns[x][rows[0]])}" for x in key)
+        ids = ", ".join(f"{column} {short(table.columns[column][rows[0]])}" for column in key)
         tasks = {*map(entry_text, table.columns.get("task", ()))}
         task = {"task": table.columns["task"][rows[0]]} if len(tasks) > 1 else {}
         raise SelectionError(
@@ -216,12 +220,12 @@ def _question_entries(reading: Reading, role: str) -> list[Any]:
     """
     cells = reading.rows[role]
     if role == "counts":
-        questions = reading.questions.values()
-        return [[*map(sum, zip(*(cells[row] for row in x), strict=True))] for x in questions]
+        counts = ([cells[row] for row in rows] for rows in reading.questions.values())
+        return [[*map(sum, zip(*rows, strict=True))] for rows in counts]
     for first, *others in reading.questions.values():
         for row in others:
-            one, other = cells[first], cells[row]
-            if not (one == other or (is_missing(one) and is_missing(other))):
+            pair = cells[first], cells[row]
+            if pair[0] != pair[1] and not all(map(is_missing, pair)):
                 raise _not_equal(reading, role, first, row)
     return [cells[rows[0]] for rows in reading.questions.values()]
 
@@ -245,14 +249,18 @@ def _not_equal(reading: Reading, role: str, one: int, other: int) -> InputError:
 
 
 def identifiers_of(reading: Reading, ids: Sequence[Any]) -> dict[str, list[Any]]:
-    """Return the ids, and the texts of columns that identify the questions too, by name."""
+    """Return the ids, and the texts of columns that identify the questions too, by name.
+
+    A column does if all rows of a question have one text, which no other question has.
+    """
     if not reading.key or reading.key == (ROW,):
         return {}
     identifiers = {plain_name(", ".join(reading.key)): [*ids]}
     columns = reading.table.columns
     for name in columns_named(columns, (*usual.IDS, *usual.INDICES, *usual.QUESTION_TEXTS)):
         cells = list(map(entry_text, columns[name]))
-        texts = [x for question in ids for x in {cells[row] for row in reading.questions[question]}]
+        texts_of = ({cells[row] for row in reading.questions[question]} for question in ids)
+        texts = [*itertools.chain(*texts_of)]
         if "" not in texts and len(texts) == len({*texts}) == len(ids):
             identifiers.setdefault(plain_name(name), texts)
     return identifiers
@@ -287,7 +295,7 @@ def refuse_mixed_files(reading: Reading) -> None:
             ["questions"],
         )
     questions = reading.questions.items()
-    shared = next((x for x, rows in questions if len({files[row] for row in rows}) > 1), None)
+    shared = next((id_ for id_, rows in questions if len({files[row] for row in rows}) > 1), None)
     if shared is None:
         return
     _refuse_copies(reading)
@@ -309,7 +317,7 @@ def _are_runs_of_tool(table: Table) -> bool:
     if table.layout is None or not table.layout.files_are_runs:
         return False
     knows_model = "model" in table.columns or bool(table.origin.get("model"))
-    return knows_model or len({re.sub(r"\d+", "#", x) for x in table.files}) == 1
+    return knows_model or len({re.sub(r"\d+", "#", file) for file in table.files}) == 1
 
 
 def are_repeated_runs(names: Sequence[str]) -> bool:
@@ -336,12 +344,12 @@ def _refuse_copies(reading: Reading) -> None:
     names = [name for name in table.columns if name not in (FILE, counts)]
     texts = [list(map(entry_text, table.columns[name])) for name in names]
     multiplicity = whole_numbers(table, counts) if counts else [1] * table.size
-    rows: dict[int, Counter[Any]] = {}
-    for file, n, *cells in zip(table.columns[FILE], multiplicity, *texts, strict=True):
-        rows.setdefault(file, Counter())[tuple(cells)] += n or 0
-    for one, other in itertools.permutations(rows, 2):
-        if rows[one] <= rows[other] and rows[one].total() >= least:
+    rows_of: dict[int, Counter[Any]] = {}
+    for file, n, *row in zip(table.columns[FILE], multiplicity, *texts, strict=True):
+        rows_of.setdefault(file, Counter())[tuple(row)] += n or 0
+    for copy, whole in itertools.permutations(rows_of, 2):
+        if rows_of[copy] <= rows_of[whole] and rows_of[copy].total() >= least:
             raise ValueError(
-                f"{table.files[other]} contains all rows of {table.files[one]}, which would count "
+                f"{table.files[whole]} contains all rows of {table.files[copy]}, which would count "
                 f"twice: leave it out. If they are different samples, pool='files' says so."
             )

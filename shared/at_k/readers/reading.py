@@ -111,9 +111,8 @@ def _columns_by_outcome(names: Sequence[str], has_labels: bool) -> dict[Any, str
     """
     outcomes: list[Any] = [number_in(name) for name in names]
     if not has_labels:
-        read = map(as_outcome, names)
-        outcomes = [int(x) if isinstance(x, bool) else x for x in read]
-        are_numbers = [isinstance(x, (int, float)) for x in outcomes]
+        outcomes = [int(x) if isinstance(x, bool) else x for x in map(as_outcome, names)]
+        are_numbers = [isinstance(outcome, (int, float)) for outcome in outcomes]
         if not any(are_numbers):
             outcomes = list(range(len(names)))
         elif not all(are_numbers):

@@ -42,32 +42,39 @@ def read_references(table: Table, columns: ColumnsByRole) -> list[Any]:
         is_single = plain_name(samples) in usual.SINGLE
         answers_are_lists = is_single and any(map(parse_list, table.columns[samples]))
         cells = references if answers_are_lists else as_lists(references)
-        references = [None if x == "" else x for x in cells]
+        references = [None if cell == "" else cell for cell in cells]
     if "options" in columns:
         return _with_options(references, table.columns[columns["options"]])
     return list(references)
 
 
 def _with_options(references: Sequence[Any], lists: Sequence[Any]) -> list[Any]:
-    """Return references for `choice`, {"options": .., "answer": ..}, from lists of options. An
-    integer is an index from 0. A letter stays alone if options are letters themselves."""
-    indices = {x for x in references if type(x) is int}
+    """Return references for `choice`, {"options": .., "answer": ..}, from lists of options.
+
+    An integer is an index from 0. A letter stays alone if options are letters themselves.
+    """
+    indices = {answer for answer in references if type(answer) is int}
     if indices and min(indices) > 0:
         warnings.warn(
             f"The answers are taken as indices of the options from 0, and none of them is 0: they "
             f"are {min(indices)} to {max(indices)}. If they count from 1, give letters instead.",
             stacklevel=2,
         )
-    result = []
-    for answer, options in zip(references, lists, strict=True):
-        goes_with_options = isinstance(options, dict)
-        if is_list_of(options, str):
-            letter = isinstance(answer, str) and re.fullmatch(r"\s*\(?[A-Za-z][).]?\s*", answer)
-            has_letters = any(re.fullmatch(r"\s*[A-Za-z]\s*", option) for option in options)
-            is_option = answer in options or type(answer) is int
-            goes_with_options = is_option or bool(letter and not has_letters)
-        result.append({"options": options, "answer": answer} if goes_with_options else answer)
-    return result
+    return [
+        {"options": options, "answer": answer} if _is_option(answer, options) else answer
+        for answer, options in zip(references, lists, strict=True)
+    ]
+
+
+def _is_option(answer: Any, options: Any) -> bool:
+    """Return whether an answer names one of the options: its text, its index, or its letter."""
+    if isinstance(options, dict):
+        return True
+    if not is_list_of(options, str):
+        return False
+    letter = isinstance(answer, str) and re.fullmatch(r"\s*\(?[A-Za-z][).]?\s*", answer)
+    are_letters = any(re.fullmatch(r"\s*[A-Za-z]\s*", option) for option in options)
+    return answer in options or type(answer) is int or bool(letter and not are_letters)
 
 
 def with_tests(table: Table) -> Table:
@@ -82,7 +89,7 @@ def with_tests(table: Table) -> Table:
     names = [name for name in table.columns if name in _PARTS_OF_TESTS]
     rows = zip(*(table.columns[name] for name in names), strict=True)
     tests = [dict(zip(names, row, strict=True)) for row in rows]
-    others = {x: cells for x, cells in table.columns.items() if x != "outputs"}
+    others = {name: cells for name, cells in table.columns.items() if name != "outputs"}
     return table.with_columns({**others, TESTS: tests})
 
 
@@ -90,8 +97,10 @@ def _has_cases(table: Table) -> bool:
     """Return whether rows have lists of inputs and of outputs, and no column of references."""
     if not {"inputs", "outputs"} <= {*table.columns} or columns_of_role(table, "references"):
         return False
-    pairs = zip(table.columns["inputs"], table.columns["outputs"], strict=True)
-    return all(isinstance(x, list) and isinstance(y, list) and len(x) == len(y) for x, y in pairs)
+    for pair in zip(table.columns["inputs"], table.columns["outputs"], strict=True):
+        if not is_list_of([*pair], list) or len(pair[0]) != len(pair[1]):
+            return False
+    return True
 
 
 # --- References elsewhere ---------------------------------------------------------------------

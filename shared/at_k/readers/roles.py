@@ -10,11 +10,12 @@ import itertools
 import re
 import warnings
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from ..core.checks import InputError, InputWarning, InPython, short
 from . import names as usual
+from .grids import cells_of_rows, numbered_columns
 from .names import columns_named, is_verdict, plain_name, sample_numbers, shown_name
 from .reading import ReadingOptions
 from .table import (
@@ -58,13 +59,16 @@ _SUMMARIES = ("results", "summary", "scores", "metrics", "aggregate")
 _MOST_PATHS = 8  # in a message
 _ENDS_IN_NUMBER = re.compile(r"[^@]*\d").fullmatch  # without pass@1
 
-_COUNTS = "each row counts the samples of a question"
 _ONE_SAMPLE = "each row is one sample"
-_VERDICT = "already graded"
+_ANSWERS = {*usual.COLUMN_NAMES["predictions"], "answer"} - {"sample", "samples"}
+"""Texts before the number of a column with an answer each, such as answer_1."""
+
+Samples = str | tuple[str, ...]
+"""The name of a column of samples, or the names of several with a sample each."""
 
 
 def columns_of_role(table: Table, role: str) -> list[str]:
-    """Return the columns that may have a role: those of the layout, or usual names."""
+    """Return the columns that may have a role: those that the layout names, or by usual names."""
     if table.layout is not None:
         known = table.roles.get(role, ())
         return [known] if isinstance(known, str) else list(known)
@@ -83,48 +87,37 @@ def columns_by_role(table: Table, named: ColumnsByRole, options: ReadingOptions)
     if options.are_labels:
         columns.pop("references", None)  # of the answers
     if options.has_labels and not {"references", "outcomes"} & columns.keys():  # already graded
-        columns = {"outcomes" if x == "predictions" else x: y for x, y in columns.items()}
+        renamed = {"predictions": "outcomes"}
+        columns = {renamed.get(role, role): name for role, name in columns.items()}
     columns |= {role: named[role] for role in usual.PER_SAMPLE if role in named}
-    columns |= _finish_column(table, "references" in columns, named.get("finish"), options)
-    columns |= _options_column(table, "references" in columns, named.get("options"), options)
+    is_checked = "references" in columns
+    columns |= _finish_column(table, named.get("finish"), options, is_checked=is_checked)
+    columns |= _options_column(table, named.get("options"), options, is_checked=is_checked)
     for role in options.roles_per_question:
         if (name := column_per_question(table, role, named.get(role))) is not None:
             columns[role] = name
     return columns
 
 
-def _options_column(
-    table: Table, has_references: bool, name: str | None, options: ReadingOptions
-) -> dict[str, str]:
-    """Return {"options": column}, or {} if no column has the options of multiple-choice questions.
-
-    The column is `name`. If it is None and the checker is `choice`, it has a usual name.
-    """
-    if name is not None and not has_references:
-        raise ValueError("options go with references: name the column of references.")
-    if name is None and has_references and options.checker == "choice":
-        first = next(iter(columns_named(table.columns, usual.OPTIONS)), None)
-        if first is not None and any(isinstance(x, (list, dict)) for x in table.columns[first]):
-            name = first
-    return {} if name is None else {"options": name}
-
-
 def _finish_column(
-    table: Table, is_checked: bool, name: str | None, options: ReadingOptions
+    table: Table, name: str | None, options: ReadingOptions, *, is_checked: bool
 ) -> dict[str, str]:
-    """Return {"finish": the column that says why responses ended}; warn without `unfinished`."""
+    """Return {"finish": the column that says why responses ended}, or {} unless it is asked for.
+
+    The column is `name`, or the only one with a usual name. If it is not asked for, a warning says
+    how many of the responses to be checked were cut off.
+    """
     names = [name] if name else columns_named(table.columns, usual.FINISH)
-    if options.unfinished:
-        if len(names) != 1:
-            raise SelectionError(
-                f"{len(names) or 'No'} columns have a usual name for why a response ended, such as "
-                f"{usual.FINISH[0]}. {list_columns(table.columns)}",
-                ["finish"],
-            )
+    if options.unfinished and len(names) == 1:
         return {"finish": names[0]}
+    if options.unfinished:
+        raise SelectionError(
+            f"{len(names) or 'No'} columns have a usual name for why a response ended, such as "
+            f"{usual.FINISH[0]}. {list_columns(table.columns)}",
+            ["finish"],
+        )
     for name in names if is_checked else ():
-        number = sum(word(reason) in usual.CUT_OFF for reason in flat(table.columns[name]))
-        if number:
+        if number := sum(word(reason) in usual.CUT_OFF for reason in flat(table.columns[name])):
             warning = InputWarning(
                 f"{number} of the responses were cut off by length, as {shown_name(name)} says, "
                 f"and are read as they are",
@@ -135,67 +128,78 @@ def _finish_column(
     return {}
 
 
+def _options_column(
+    table: Table, name: str | None, options: ReadingOptions, *, is_checked: bool
+) -> dict[str, str]:
+    """Return {"options": column}, or {} if no column has the options of multiple-choice questions.
+
+    The column is `name`. If it is None and the checker is `choice`, it has a usual name.
+    """
+    if name is not None and not is_checked:
+        raise ValueError("options go with references: name the column of references.")
+    if name is None and is_checked and options.checker == "choice":
+        first = next(iter(columns_named(table.columns, usual.OPTIONS)), "")
+        has_options = any(isinstance(x, (list, dict)) for x in table.columns.get(first, ()))
+        name = first if has_options else None
+    return {} if name is None else {"options": name}
+
+
 def column_per_question(table: Table, role: str, name: str | None) -> str | None:
-    """Return the column of a role of `PER_QUESTION`: `name`, or the first usual one, or None."""
-    names = columns_of_role(table, role) if name is None else [name]
-    if not names:
-        return None
-    is_one_task = role == "groups" and table.layout and name is None
-    return None if is_one_task and len({*table.columns[names[0]]}) == 1 else names[0]
+    """Return the column of a role of `PER_QUESTION`: `name`, or the first usual one, or None.
+
+    The only task in the log of a tool is no group.
+    """
+    if name is not None:
+        return name
+    first = next(iter(columns_of_role(table, role)), None)
+    if first is not None and role == "groups" and table.layout:
+        return first if len({*table.columns[first]}) > 1 else None
+    return first
 
 
 def choose_columns(table: Table, named: ColumnsByRole, options: ReadingOptions) -> dict[str, Any]:
     """Return the columns of samples, outcomes, references or counts, by role.
 
-    1. The columns that the caller names. Predictions in a column with an exact name of outcomes are
-       outcomes, unless references are named. Predictions beside outcomes are graded answers.
-    2. Those of the layout of a tool; its graded outcomes, unless a checker is given.
-    3. Those with exact names, `COLUMN_NAMES`, if they allow one reading: graded outcomes, counts,
-       or samples with references; samples alone if there is nothing else. If a checker is given,
-       samples with references.
+    The caller names them; or else the layout of a tool does; or else they have exact names, which
+    allow one reading. Otherwise a SelectionError offers the readings: entries never choose between
+    them, but may add one. Graded outcomes go before samples, unless a checker is given. Named
+    columns that exclude each other are a ValueError.
 
-    Otherwise a SelectionError offers the readings. Values never choose between them, but may add
-    one. Named columns that exclude each other are a ValueError.
-
-    The roles are "predictions", alone or with "references" or "outcomes"; or "outcomes"; or "n" and
-    "correct". Beside samples, "counts" is the column that says how often each occurs. Alone, it is
-    a dict with the column of each outcome.
+    The roles are "predictions" (alone, with "references", or with "outcomes", if they are graded),
+    "outcomes", or "n" and "correct". Predictions or outcomes are a tuple if several columns have a
+    sample each. Beside samples, "counts" is the column that says how often each occurs. Alone, it
+    is a dict with the column of each outcome.
     """
     _check_exclusive(named)
     counts = named.get("counts")
     if isinstance(counts, str):
-        others = table.with_columns({x: y for x, y in table.columns.items() if x != counts})
+        others = {name: cells for name, cells in table.columns.items() if name != counts}
         rest = {role: name for role, name in named.items() if role != "counts"}
-        return _with_frequency(choose_columns(others, rest, options), counts)
-    if counts is not None:
-        return {"counts": counts}
-    if "n" in named or "outcomes" in named:
-        roles = ("n", "correct", "outcomes", "predictions")
+        columns = choose_columns(table.with_columns(others), rest, options)
+        if "n" in columns:
+            raise ValueError(
+                f"{counts} says how often a sample occurs, and {columns['n']} counts the samples "
+                f"of a question: leave out counts, or name the samples."
+            )
+        return {**columns, "counts": counts}
+    if not {"counts", "n", "outcomes"}.isdisjoint(named):
+        roles = ("counts", "n", "correct", "outcomes", "predictions")
         return {role: named[role] for role in roles if role in named}
-    samples = plain_name(named.get("predictions", ""))
-    if "references" not in named and samples in usual.COLUMN_NAMES["outcomes"]:
-        return {"outcomes": named["predictions"]}
-    ways = _Candidates(table, named, options).ways()
+    ways = _Readings(table, named, options).ways()
+    if options.graded_by and not ways:
+        problem = f"{options.graded_by} says which outcomes are correct, and there are none."
+        raise SelectionError(f"{problem} {list_columns(table.columns)}", ["outcomes"])
+    ways = ways or _ways_inside(table, (dict, list, int))
     if not ways:
-        raise _no_samples(table, "references" in named, options.graded_by)
+        raise _no_samples(table, "references" in named)
     return dict(require_one_way(table, ways).arguments)
-
-
-def _with_frequency(columns: dict[str, Any], counts: str) -> dict[str, Any]:
-    """Return columns of samples, and `counts`, which says how often each occurs."""
-    if "n" in columns:
-        raise ValueError(
-            f"{counts} says how often a sample occurs, and {columns['n']} counts the samples of a "
-            f"question: leave out counts, or name the samples."
-        )
-    return {**columns, "counts": counts}
 
 
 def _check_exclusive(named: ColumnsByRole) -> None:
     """Raise a ValueError if columns are named that cannot be read together."""
-    if ("n" in named) != ("correct" in named):
-        role, missing = ("n", "correct") if "n" in named else ("correct", "n")
-        raise ValueError(f"Counts need two columns: {role} is given without {missing}.")
+    for role, other in itertools.permutations(("n", "correct")):
+        if role in named and other not in named:
+            raise ValueError(f"Counts need two columns: {role} is given without {other}.")
     samples = ("predictions", "references", "outcomes")
     excluded = {"outcomes": ("references",), "n": samples, "counts": ("n", *samples)}
     if isinstance(named.get("counts"), str):
@@ -206,37 +210,40 @@ def _check_exclusive(named: ColumnsByRole) -> None:
                 raise ValueError(f"{role} are already graded: leave out {other}.")
 
 
+def _entries_by_role(table: Table, way: Way) -> dict[str, Any]:
+    """Return the entries of each column that a way reads, and other arguments as they are."""
+    names = {name for name in way.arguments.values() if name in table.columns}
+    entries = {name: [*table.columns[name]] for name in names}
+    return {role: entries.get(name, name) for role, name in way.arguments.items()}
+
+
 def require_one_way(table: Table, ways: Sequence[Way]) -> Way:
-    """Return the first way; a SelectionError offers the ways if they read different columns."""
+    """Return the only way; a SelectionError offers the ways unless all read the same entries.
+
+    Rows inside of an object are never the only way, because the object may be a row itself.
+    """
     distinct: list[Way] = []
     for way in ways:
-        if not any(_are_equal(table, way, other) for other in distinct):
+        if _entries_by_role(table, way) not in (_entries_by_role(table, x) for x in distinct):
             distinct.append(way)
-    if len(distinct) > 1:
-        raise SelectionError(
+    paths = [way.arguments["records"] for way in distinct if "records" in way.arguments]
+    if paths:
+        problem = f"{table.title} is one object of JSON, with rows in {', '.join(paths)}."
+    elif len(distinct) > 1:
+        problem = (
             f"{table.title} can be read in {len(distinct)} ways by the names of its columns, which "
-            f"may give different scores.",
-            distinct,
+            f"may give different scores."
         )
-    return distinct[0]
-
-
-def _are_equal(table: Table, one: Way, other: Way) -> bool:
-    """Return whether two ways have the same roles, and equal columns for each of them."""
-    columns, others = table.columns, other.arguments
-    return one.arguments.keys() == others.keys() and all(
-        x == others[role]
-        or (x in columns and others[role] in columns and [*columns[x]] == [*columns[others[role]]])
-        for role, x in one.arguments.items()
+    else:
+        return distinct[0]
+    is_open = any(None in way.arguments.values() for way in distinct)
+    raise SelectionError(
+        f"{problem} {list_columns(table.columns)}" if is_open else problem, distinct
     )
 
 
-def _no_samples(table: Table, has_references: bool, graded_by: str) -> SelectionError:
+def _no_samples(table: Table, has_references: bool) -> SelectionError:
     """Return the error for a table without samples, with or without named references."""
-    columns = list_columns(table.columns)
-    if graded_by:
-        problem = f"{graded_by} says which outcomes are correct, and there are none."
-        return SelectionError(f"{problem} {columns}", ["outcomes"])
     if table.layout and table.files:
         tasks = dict.fromkeys(map(entry_text, table.columns.get("task", ())))
         return SelectionError(
@@ -245,47 +252,53 @@ def _no_samples(table: Table, has_references: bool, graded_by: str) -> Selection
             [Way({"where": {"task": task}}) for task in tasks] if len(tasks) > 1 else (),
         )
     problem = "There is no column with a usual name for samples, nor sample_1, sample_2, .."
-    if ways := _ways_inside(table):
-        names = ", ".join(way.arguments["records"] for way in ways)
-        problem += f" It is one object of JSON, with several objects in {names}."
-        return SelectionError(problem, ways)
     summaries = {*_SUMMARIES} & {*table.columns} if table.is_object else ()
     if summaries:
         problem += (
-            f" In {min(summaries)} there are scores of whole runs: give the file of their samples, "
+            f" {min(summaries)} may have scores of whole runs: give the file of their samples, "
             f"such as samples_*.jsonl of lm-eval or details_*.parquet of lighteval."
         )
+    problem += f" {list_columns(table.columns)}"
     if len(list(filter(_ENDS_IN_NUMBER, table.columns))) > 1:
-        columns += " Columns with a sample each are named together."
+        problem += " Columns with a sample each are named together."
     roles = ("predictions",) if has_references else ("predictions", "outcomes", "counts")
-    return SelectionError(f"{problem} {columns}", roles)
+    return SelectionError(problem, roles)
 
 
-def _ways_inside(table: Table) -> list[Way]:
-    """Return a way for each list or object of rows inside of the only object of a table of JSON."""
+# --- Rows inside of one object ----------------------------------------------------------------
+
+
+def _ways_inside(table: Table, kinds: Sequence[type] = (dict,)) -> list[Way]:
+    """Return a way for each list or object of rows inside of the only object of a table of JSON.
+
+    Rows are objects, or lists of entries of other `kinds`.
+    """
     is_one = table.is_object and table.size == 1
     record = {name: cells[0] for name, cells in table.columns.items()} if is_one else {}
-    paths = itertools.islice(_paths_to_rows(record), _MOST_PATHS)
+    paths = itertools.islice(_paths_to_rows(record, kinds), _MOST_PATHS)
     return [Way({"records": path}) for path in paths]
 
 
-def _paths_to_rows(record: Mapping[str, Any], path: str = "") -> Iterator[str]:
+def _paths_to_rows(
+    record: Mapping[str, Any], kinds: Sequence[type], path: str = ""
+) -> Iterator[str]:
     """Yield the dotted path of each list of objects inside of an object, or object of rows."""
     for name, inner in record.items():
-        if is_list_of(inner, dict) or (isinstance(inner, dict) and _has_rows(name, inner)):
+        if is_list_of(inner, dict) or (isinstance(inner, dict) and _has_rows(name, inner, kinds)):
             yield path + name
         elif isinstance(inner, dict):
-            yield from _paths_to_rows(inner, f"{path}{name}.")
+            yield from _paths_to_rows(inner, kinds, f"{path}{name}.")
 
 
-def _has_rows(name: str, record: Mapping[str, Any]) -> bool:
-    """Return whether an object has two or more lists of rows, or rows with a column in common.
-
-    In an object with a name such as "results", which may hold scores, the column has a usual name.
-    """
+def _has_rows(name: str, record: Mapping[str, Any], kinds: Sequence[type]) -> bool:
+    """Return whether an object has two or more lists of one of the `kinds`, or rows that share a
+    column. In an object with a name such as "results", which may hold scores, the column has a
+    usual name."""
     values = [*record.values()]
-    if len(values) < 2 or not is_list_of(values, dict):
-        return len(values) > 1 and all(is_list_of(x, dict) for x in values)
+    if len(values) < 2:
+        return False
+    if not is_list_of(values, dict):
+        return any(all(is_list_of(value, kind) for value in values) for kind in kinds)
     shared = set.intersection(*map(set, values))
     usual_names = [*itertools.chain(*usual.COLUMN_NAMES.values())]
     return bool(columns_named(shared, usual_names) if name in _SUMMARIES else shared)
@@ -294,23 +307,27 @@ def _has_rows(name: str, record: Mapping[str, Any]) -> bool:
 # --- Readings by name, and doubts about them --------------------------------------------------
 
 
-class _Candidates:
-    """The columns of a table that may have each role, and the readings that they allow."""
+class _Readings:
+    """The readings that the caller, the layout, or the names and entries of columns allow."""
 
     def __init__(self, table: Table, named: ColumnsByRole, options: ReadingOptions) -> None:
         self.table, self.named, self.options = table, named, options
-        is_named = "references" in named
-        known = [named["references"]] if is_named else columns_of_role(table, "references")
-        self.references: list[str] = known
-        self.verdicts: list[str] = []
+        name = named.get("references")
+        self.references = columns_of_role(table, "references") if name is None else [name]
 
     def ways(self) -> list[Way]:
-        """Return the readings that the caller, the layout, or names and values allow, or []."""
+        """Return all readings, or [].
+
+        There are several if columns have the same role, or if entries raise a doubt about one.
+        """
         table, options = self.table, self.options
         if "predictions" in self.named:
-            return self._checked([self.named["predictions"]])
-        counts, samples, graded = self._by_role()
-        checked = self._checked(samples)
+            return self._ways_of_named(self.named["predictions"])
+        if numbered := self._ways_of_numbered():
+            return numbered
+        counts = _count_ways(table)
+        checked = self._checked(self._columns("predictions", counts))
+        graded = _graded(self._columns("outcomes", counts))
         if options.graded_by:
             return _with_frequencies(table, graded)
         if "references" in self.named or (options.checker and self.references and checked):
@@ -320,96 +337,158 @@ class _Candidates:
         ways = [*counts, *(checked if self.references else ()), *graded] or checked
         return self._with_rows_inside(self._with_doubts(ways))
 
-    def _by_role(self) -> tuple[list[Way], list[str], list[Way]]:
-        """Return the readings as counts, the columns of samples, and the readings as outcomes."""
-        table = self.table
-        counts = _count_ways(table)
-        taken = {name for way in counts for name in way.arguments.values()}  # no other role
-        samples = [x for x in columns_of_role(table, "predictions") if x not in taken]
-        outcomes = [x for x in columns_of_role(table, "outcomes") if x not in taken]
-        if self.options.correct_at_least is not None:
-            outcomes = outcomes or columns_named(table.columns, usual.SCORES)
-        return counts, samples, [Way({"outcomes": name}) for name in outcomes]
+    def _columns(self, role: str, counts: Sequence[Way]) -> list[str]:
+        """Return the columns of a role that no reading in `counts` uses.
 
-    def _checked(self, predictions: Sequence[str]) -> list[Way]:
-        """Return a reading for each column of samples and of references, or without references."""
-        return [
-            Way({"predictions": samples} | ({"references": name} if name else {}))
-            for samples in predictions
-            for name in [x for x in self.references if x != samples] or [""]
-        ]
+        Scores are outcomes, if there are no others, and `correct_at_least` is given.
+        """
+        used = {*itertools.chain(*(way.arguments.values() for way in counts))}
+        names = [name for name in columns_of_role(self.table, role) if name not in used]
+        if role == "outcomes" and not names and self.options.correct_at_least is not None:
+            return columns_named(self.table.columns, usual.SCORES)
+        return names
+
+    def _checked(self, samples: Iterable[Samples]) -> list[Way]:
+        """Return a reading for each samples and column of references, or without references."""
+        ways = []
+        for names in samples:
+            own = (names,) if isinstance(names, str) else names
+            references = [{"references": name} for name in self.references if name not in own]
+            ways += [Way({"predictions": names, **reference}) for reference in references or [{}]]
+        return ways
+
+    def _may_be_checked(self, samples: Sequence[str]) -> bool:
+        """Return whether other columns than `samples` have references, and outcomes no labels."""
+        return not self.options.are_labels and not {*self.references} <= {*samples}
+
+    # Samples in the columns that the caller names, or in numbered ones
+
+    def _ways_of_named(self, samples: Samples) -> list[Way]:
+        """Return the readings of the columns that the caller names as predictions.
+
+        Without references, they are outcomes if they have a name of outcomes, or if several columns
+        have a sample each and nothing can check them.
+        """
+        if "references" in self.named:
+            is_graded = False
+        elif isinstance(samples, str):
+            is_graded = plain_name(samples) in usual.COLUMN_NAMES["outcomes"]
+        else:
+            is_graded = not (self.options.checker or self._may_be_checked(samples))
+        return _graded([samples]) if is_graded else self._checked([samples])
+
+    def _ways_of_numbered(self) -> list[Way]:
+        """Return the readings of columns such as sample_1, sample_2, .. that have a sample each.
+
+        There are none if another column has samples, or if one column has a number, and another one
+        outcomes. Outcomes beside several numbered columns are a further reading.
+        """
+        columns = self.table.columns
+        numbered = {} if self.table.layout else numbered_columns(columns)
+        names = {*itertools.chain(*numbered.values())}
+        others = [name for name in columns if name not in names]
+        outcomes = columns_named(others, usual.COLUMN_NAMES["outcomes"])
+        if columns_named(others, usual.COLUMN_NAMES["predictions"]) or len(names) <= bool(outcomes):
+            return []
+        ways = [self._ways_of_group(text, tuple(group)) for text, group in numbered.items()]
+        return [*itertools.chain(*ways), *_graded(outcomes)]
+
+    def _ways_of_group(self, text: str, samples: tuple[str, ...]) -> list[Way]:
+        """Return the readings of columns with a sample each, whose names are `text` and a number.
+
+        Entries may add readings: as outcomes, if the references are none; and as counts, if the
+        columns are 0 and 1, and no row has words or only zeros.
+        """
+        graded, checked = _graded([samples]), self._checked([samples])
+        if text in usual.COLUMN_NAMES["outcomes"]:
+            return graded
+        if self.options.checker or "references" in self.named:
+            return checked
+        rows = [[*map(as_outcome, row)] for row in cells_of_rows(self.table, samples)]
+        if self._may_be_checked(samples):
+            gold = self.table.columns[checked[0].arguments["references"]]
+            may_be_graded = _are_binary(flat(rows)) and not _are_binary(flat(gold))
+            ways = [*(graded if may_be_graded else ()), *checked]
+        elif text in _ANSWERS and not self.options.are_labels:
+            return [Way({"predictions": samples, "references": None}), *graded]
+        else:
+            ways = graded
+        return [*_binary_counts(samples, rows), *ways]
+
+    # Doubts
 
     def _with_doubts(self, ways: list[Way]) -> list[Way]:
         """Return the `ways` to read a table without a layout, and those that its values add."""
         options = self.options
         roles = {"questions": options.questions, "pool": options.pool, "where": [*options.where]}
         used = {*self.references, *(name for _, name in pairs_of({**self.named, **roles}))}
-        self.verdicts = self._verdicts(used.union(*(way.arguments.values() for way in ways)))
+        verdicts = self._verdicts(used.union(*(way.arguments.values() for way in ways)))
         if not any("n" in way.arguments for way in ways):
             ways = [*_complements(self.table), *_with_frequencies(self.table, ways)]
-        doubts = [doubt for way in ways for doubt in self._doubts(way)]
+        doubts = [doubt for way in ways for doubt in self._doubts(way, verdicts)]
         if doubts:  # samples alone need references
-            needed = Way({"references": None}, "samples to be checked")
+            needed = Way({"references": None})
             ways = [needed if [*way.arguments] == ["predictions"] else way for way in ways]
         return [*ways, *doubts]
-
-    def _with_rows_inside(self, ways: list[Way]) -> list[Way]:
-        """Return the `ways` and those to rows inside of one object, or else those of scores."""
-        inside = _ways_inside(self.table)
-        paths = {way.arguments["records"] for way in inside}
-        ways = [way for way in ways if paths.isdisjoint(way.arguments.values())]
-        if not (ways or inside):
-            return self._ways_of_scores(columns_named(self.table.columns, usual.SCORES)[:1])
-        return [*inside, *ways] if ways else []
-
-    def _doubts(self, way: Way) -> list[Way]:
-        """Return the readings that values allow beside one: n and `correct` may be of the tests of
-        a sample, outcomes may be correct answers or other verdicts, and answers may be outcomes."""
-        columns = way.arguments
-        if "n" in columns:
-            return self._one_sample(columns["n"], columns["correct"])
-        if "outcomes" in columns:
-            return [*self._gold_answers(columns["outcomes"]), *self._rivals(columns["outcomes"])]
-        if "references" in columns or "predictions" not in columns:
-            return [Way({"outcomes": name}, _VERDICT) for name in self.verdicts]
-        samples = columns["predictions"]
-        if self.verdicts:
-            return self._ways_of_scores([*self.verdicts, samples])
-        is_single = plain_name(samples) in usual.SINGLE and not self.options.has_labels
-        are_numbers = any(isinstance(x, (int, float)) for x in self.table.columns[samples])
-        return [Way({"outcomes": samples}, _VERDICT)] if is_single and are_numbers else []
-
-    def _ways_of_scores(self, names: Sequence[str]) -> list[Way]:
-        """Return the readings of scores as outcomes, or by the least correct one (no grades)."""
-        ways = [Way({"outcomes": name}) for name in names]
-        cells = (column_at(self.table.columns, names[0]) or ()) if names else ()
-        if names and not any(isinstance(as_outcome(x), str) for x in flat(as_lists(cells))):
-            ways.insert(0, Way({"correct_at_least": ".."}, "the least score of a correct sample"))
-        return ways
 
     def _verdicts(self, used: Collection[str]) -> list[str]:
         """Return the columns that may have outcomes by name and entries, except those in `used`."""
         verdicts = []
         for name, cells in nested_columns(self.table).items():
             if is_verdict(name) and name not in used:
-                are_outcomes = [is_outcome(x) for x in flat(cells) if as_outcome(x) is not None]
+                entries = [entry for entry in flat(cells) if as_outcome(entry) is not None]
+                are_outcomes = list(map(is_outcome, entries))
                 is_exact = plain_name(name) in usual.VERDICTS
                 if any(are_outcomes) and (is_exact or all(are_outcomes)):
                     verdicts.append(name)
         return verdicts
 
-    def _rivals(self, outcome: str) -> list[Way]:
+    def _doubts(self, way: Way, verdicts: Sequence[str]) -> list[Way]:
+        """Return the readings that values allow beside one: n and `correct` may be of the tests of
+        a sample, outcomes may be correct answers or other verdicts, and answers may be outcomes."""
+        columns = way.arguments
+        if "n" in columns:
+            return self._one_sample(columns["n"], columns["correct"])
+        if "outcomes" in columns:
+            name = columns["outcomes"]
+            return [*self._gold_answers(name), *self._rivals(name, verdicts)]
+        if "references" in columns or "predictions" not in columns:
+            return _graded(verdicts)
+        samples = columns["predictions"]
+        if verdicts:
+            return self._ways_of_scores([*verdicts, samples])
+        is_single = plain_name(samples) in usual.SINGLE and not self.options.has_labels
+        has_numbers = any(isinstance(cell, (int, float)) for cell in self.table.columns[samples])
+        return _graded([samples]) if is_single and has_numbers else []
+
+    def _with_rows_inside(self, ways: list[Way]) -> list[Way]:
+        """Return the `ways`, after those to rows inside of one object; or else those of scores."""
+        inside = _ways_inside(self.table)
+        paths = {way.arguments["records"] for way in inside}
+        ways = [way for way in ways if paths.isdisjoint(way.arguments.values())]
+        if not (ways or inside):
+            return self._ways_of_scores(columns_named(self.table.columns, usual.SCORES)[:1])
+        return [*inside, *ways]
+
+    def _ways_of_scores(self, names: Sequence[str]) -> list[Way]:
+        """Return the readings of scores as outcomes, or by the least correct one (no grades)."""
+        cells = (column_at(self.table.columns, names[0]) or ()) if names else ()
+        are_grades = any(isinstance(as_outcome(cell), str) for cell in flat(as_lists(cells)))
+        least = [] if are_grades or not names else [Way({"correct_at_least": ".."})]
+        return [*least, *_graded(names)]
+
+    def _rivals(self, outcome: str, verdicts: Sequence[str]) -> list[Way]:
         """Return the readings of columns of verdicts that differ from `outcome` in some row. Unless
         its name is in `VERDICTS`, both columns have nothing but 0, 1 or missing entries."""
         columns = nested_columns(self.table)
         outcomes = list(map(as_outcome, flat(self.table.columns[outcome])))
         rivals = []
-        for name in self.verdicts:
+        for name in verdicts:
             others = list(map(as_outcome, flat(columns[name])))
-            are_binary = all(x in (0, 1, None) for x in (*outcomes, *others))
             pairs = [pair for pair in zip(outcomes, others, strict=False) if None not in pair]
-            differ = len(outcomes) != len(others) or any(x != y for x, y in pairs)
-            if differ and (are_binary or plain_name(name) in usual.VERDICTS):
+            differ = len(outcomes) != len(others) or any(one != other for one, other in pairs)
+            is_exact = plain_name(name) in usual.VERDICTS
+            if differ and (is_exact or _are_binary([*outcomes, *others])):
                 rivals.append(Way({"outcomes": name}, f"differs from {shown_name(outcome)}"))
         return rivals
 
@@ -419,42 +498,60 @@ class _Candidates:
         bools alone."""
         columns = self.table.columns
         answers = columns_named(columns, usual.ANSWERS)
-        entries = [x for x in flat(columns[outcome]) if x is not None]
-        may_be_texts = plain_name(outcome) in ("correct", "outcome") and not all(
-            isinstance(x, bool) for x in entries
-        )
+        if not {*self.references} <= {*answers}:
+            return []
+        entries = flat(columns[outcome])
+        has_bools_alone = all(isinstance(entry, (bool, type(None))) for entry in entries)
+        may_be_texts = plain_name(outcome) in ("correct", "outcome") and not has_bools_alone
         return [
             Way({"predictions": name, "references": outcome}, "the column has correct answers")
-            for name in (answers if {*self.references} <= {*answers} else ())
+            for name in answers
             if name != outcome and has_lists(columns[outcome]) == has_lists(columns[name])
             if may_be_texts or _are_shares(columns[name])
         ]
 
     def _one_sample(self, n: str, correct: str) -> list[Way]:
-        """Return the reading of a row as one sample; [] if n and `correct` are clearly counts. They
-        may count its tests (total, passed), or n the requested samples, which each sample
-        repeats."""
+        """Return the reading of a row as one sample; [] if n and `correct` are clearly counts.
+
+        They may count its tests (total, passed), or n the requested samples, which each sample
+        repeats.
+        """
         sizes, counts = ({*whole_numbers(self.table, name)} for name in (n, correct))
         key = self.options.questions or question_columns(self.table)
         is_repeated = bool(key) and not is_unique(self.table, *key, FILE)
-        if (plain_name(n), plain_name(correct)) == ("total", "passed"):
-            is_clear = False
-        elif counts <= {0, 1}:
-            is_outcome_name = plain_name(correct) in usual.COLUMN_NAMES["outcomes"]
-            is_clear = not is_outcome_name or not (is_repeated or 0 in sizes or len(sizes) > 1)
-        else:
-            is_clear = not is_repeated or plain_name(n) in ("n", "n_samples", "num_samples")
-        if is_clear:
-            return []
         if counts <= {0, 1}:
-            return [Way({"outcomes": correct}, _ONE_SAMPLE)]
-        return [Way({"outcomes": None}, f"{_ONE_SAMPLE}, and another column has its outcome")]
+            way = Way({"outcomes": correct}, _ONE_SAMPLE)
+            is_outcome_name = plain_name(correct) in usual.COLUMN_NAMES["outcomes"]
+            may_be_one = is_outcome_name and (is_repeated or 0 in sizes or len(sizes) > 1)
+        else:
+            way = Way({"outcomes": None}, f"{_ONE_SAMPLE}, whose outcome is in COLUMN")
+            may_be_one = is_repeated and plain_name(n) not in ("n", "n_samples", "num_samples")
+        may_count_tests = (plain_name(n), plain_name(correct)) == ("total", "passed")
+        return [way] if may_be_one or may_count_tests else []
+
+
+def _graded(outcomes: Iterable[Samples]) -> list[Way]:
+    """Return a reading for each column of outcomes, or tuple of columns with an outcome each."""
+    return [Way({"outcomes": names}) for names in outcomes]
+
+
+def _binary_counts(names: tuple[str, ...], rows: Sequence[Sequence[Any]]) -> list[Way]:
+    """Return the reading of columns 0 and 1 as counts, in a list; [] if the outcomes in the rows
+    have words, or a row has only zeros."""
+    are_numbers = not any(isinstance(outcome, bool) for outcome in flat(rows))
+    are_counts = names == ("0", "1") and are_numbers and all(map(any, rows))
+    return [Way({"counts": names})] if are_counts else []
+
+
+def _are_binary(cells: Iterable[Any]) -> bool:
+    """Return whether all cells are 0 and 1, or words of outcomes, or missing."""
+    return all(outcome in (0, 1, None) for outcome in map(as_outcome, cells))
 
 
 def _are_shares(cells: Sequence[Any]) -> bool:
     """Return whether all entries are missing or outcomes from 0 to 1; False if all are missing."""
-    entries = [x for x in map(as_outcome, flat(cells)) if x is not None]
-    return bool(entries) and all(is_outcome(x) and 0 <= x <= 1 for x in entries)
+    outcomes = [outcome for outcome in map(as_outcome, flat(cells)) if outcome is not None]
+    return bool(outcomes) and all(is_outcome(x) and 0 <= x <= 1 for x in outcomes)
 
 
 # --- Which question a row belongs to ----------------------------------------------------------
@@ -541,12 +638,13 @@ def _count_ways(table: Table) -> list[Way]:
     """Return the readings of two columns of whole numbers as n and `correct`; an InputError if one
     column, or separated thousands, says that they are counts, and an entry is no whole number."""
     ways = []
-    for n, correct in itertools.product(*(columns_of_role(table, x) for x in ("n", "correct"))):
+    candidates = columns_of_role(table, "n"), columns_of_role(table, "correct")
+    for n, correct in itertools.product(*candidates):
         if n == correct:
             continue
         sizes, counts = ({*whole_numbers(table, name)} for name in (n, correct))
         if None not in sizes | counts:
-            ways.append(Way({"n": n, "correct": correct}, _COUNTS))
+            ways.append(Way({"n": n, "correct": correct}))
             continue
         has_thousands = any(map(_THOUSANDS.fullmatch, map(str, table.columns[n])))
         are_sizes = has_thousands or sizes != {None}
@@ -559,26 +657,30 @@ def _count_ways(table: Table) -> list[Way]:
 
 
 def _complements(table: Table) -> list[Way]:
-    """Return two readings for each pair of columns that may count correct and incorrect samples."""
+    """Return the readings of columns such as `correct` and `incorrect`: as the numbers of these
+    samples of a question, and as the outcome of one sample in each row."""
     names = [*columns_of_role(table, "correct"), *columns_of_role(table, "outcomes")]
     complements = [name for name in table.columns if _COMPLEMENT.fullmatch(plain_name(name))]
     errors = columns_named(table.columns, usual.ERRORS)
     meaning = f"without the samples in {errors[0]}" if errors else ""
     ways = []
     for correct, incorrect in itertools.product(names, complements):
-        pairs = [*zip(whole_numbers(table, correct), whole_numbers(table, incorrect), strict=True)]
-        totals = {None if x is None or y is None else x + y for x, y in pairs}
-        if None not in totals and totals != {1}:
+        rows = {*zip(whole_numbers(table, correct), whole_numbers(table, incorrect), strict=True)}
+        totals = {sum(filter(None, row)) for row in rows}
+        if None not in itertools.chain(*rows) and totals != {1}:
             ways.append(Way({"counts": (incorrect, correct)}, meaning))
             ways.append(Way({"outcomes": correct}, _ONE_SAMPLE))
     return ways
 
 
 def _with_frequencies(table: Table, ways: Sequence[Way]) -> list[Way]:
-    """Return the ways, or others if a column such as `count` may say how many samples a row has:
-    the counts of a question, one sample and how often it occurs (as after a GROUP BY), or one
-    sample."""
-    names = [x for x in table.columns if not table.layout and _FREQUENCY.fullmatch(plain_name(x))]
+    """Return the ways, or others if a column such as `count` may say how many samples a row has.
+
+    These are the counts of a question, one sample and how often it occurs (as after a GROUP BY), or
+    one sample.
+    """
+    columns = () if table.layout else table.columns
+    names = [name for name in columns if _FREQUENCY.fullmatch(plain_name(name))]
     others = []
     for name, way in itertools.product(names, ways):
         role, sample = next(iter(way.arguments.items()))
@@ -586,12 +688,11 @@ def _with_frequencies(table: Table, ways: Sequence[Way]) -> list[Way]:
         if name == sample or numbers <= {None, 0, 1}:
             continue
         if role == "outcomes" and _may_be_counts(table, name, sample):
-            others.append(Way({"n": name, "correct": sample}, _COUNTS))
+            others.append(Way({"n": name, "correct": sample}))
         is_grouped = len(numbers) > 1 and None not in numbers
         if is_grouped and is_unique(table, *question_columns(table), FILE, sample):
-            others.append(
-                Way({"counts": name, **way.arguments}, "each row is a sample that occurs so often")
-            )
+            meaning = "each row is a sample that occurs so often"
+            others.append(Way({"counts": name, **way.arguments}, meaning))
     if not others:
         return list(ways)
     return [*others, *(way._replace(meaning=_ONE_SAMPLE) for way in ways)]
@@ -602,8 +703,10 @@ def _may_be_counts(table: Table, n: str, correct: str) -> bool:
     key = question_columns(table)
     if key and not is_unique(table, *key, FILE):
         return False
-    numbers = whole_numbers(table, n), whole_numbers(table, correct)
-    return all(
-        not entry_text(cell) if count is None else size is None or 0 <= count <= size
-        for cell, size, count in zip(table.columns[correct], *numbers, strict=True)
-    )
+    columns = table.columns[correct], whole_numbers(table, n), whole_numbers(table, correct)
+    for cell, size, count in zip(*columns, strict=True):
+        if count is None and entry_text(cell):
+            return False
+        if count is not None and size is not None and not 0 <= count <= size:
+            return False
+    return True

@@ -219,33 +219,27 @@ def read(
             **(columns or {}),
         )
     except SelectionError as error:
-        ways = dict.fromkeys(map(_in_python, error.ways))
-        remedy = f" Pass {' or '.join(ways)}." if ways else ""
-        raise type(error)(f"{error}{remedy}", error.ways) from None
+        raise type(error)(f"{error}{error.remedy('Pass', _in_python)}", error.ways) from None
 
 
-def _in_python(way: Way) -> str:
-    """Return a way to settle an error as it is typed in Python, such as `missing='drop'`.
+def _in_python(way: Way) -> list[str]:
+    """Return the arguments of a way as they are typed in Python, such as `missing='drop'`.
 
-    An argument without a value, `outcomes`, is for a column that the message lists, and ".." is for
-    a value that the caller has to fill in.
+    A value that the caller has to fill in is "..".
     """
     if "records" in way.arguments:
-        return f"the list in {way.arguments['records']} itself"
+        return [f"the list in {way.arguments['records']} itself"]
     if "split" in way.arguments:
-        return "one split, as datasets.load_dataset(name, split=..) returns it"
+        return ["one split, as datasets.load_dataset(name, split=..) returns it"]
     typed, columns = [], {}
     for role, value in way.arguments.items():
         if isinstance(value, tuple):
             value = value[0] if len(value) == 1 else list(value)
         if role in COLUMNS:  # a key of the argument `columns`
             columns[role] = value or ".."
-        elif value is None:
-            typed.append(role)
         else:
-            typed.append(f"{role}={'..' if value == '..' else repr(value)}")
-    typed += [f"columns={columns}"] if columns else []
-    return ", ".join(typed) + (f" ({way.meaning})" if way.meaning else "")
+            typed.append(f"{role}={'..' if value in ('..', None) else repr(value)}")
+    return [", ".join([*typed, f"columns={columns}"] if columns else typed)]
 
 
 def read_run(source: Any, **options: Any) -> Run:
@@ -269,9 +263,12 @@ def _read_table(table: Table, options: ReadingOptions) -> Run:
 def _samples_in_columns(table: Table, options: ReadingOptions) -> Reading:
     """Return the columns of each role, and their cells as samples, whatever form they have."""
     table, named = _with_added_columns(table, options)
-    table, named = _chosen_rows(table, named, options)
+    table = _chosen_rows(table, named, options)
     refuse_filters(table)
-    reading = read_samples(table, columns_by_role(table, named, options), options)
+    columns = columns_by_role(table, named, options)
+    further = {"questions": options.questions, "where": [*options.where]}
+    table, columns = with_sample_lists(table, columns, {**named, **further})
+    reading = read_samples(table, columns, options)
     for role in ("groups", "clusters"):
         if role in reading.rows:
             texts = list(map(entry_text, reading.rows[role]))
@@ -324,50 +321,46 @@ def _with_added_columns(table: Table, options: ReadingOptions) -> tuple[Table, d
     return table, named
 
 
-def _chosen_rows(
-    table: Table, named: dict[str, Any], options: ReadingOptions
-) -> tuple[Table, dict[str, Any]]:
-    """Return the table with the rows that `where` selects, and the named columns by role.
+def _chosen_rows(table: Table, named: ColumnsByRole, options: ReadingOptions) -> Table:
+    """Return the table with a column for each name, and with the rows that `where` selects.
 
-    Columns with one sample each are joined to one column of lists. A condition on a column of lists
-    selects samples, so `read_samples` applies it, when each sample has a row.
+    A condition on a column of lists selects samples, so `read_samples` applies it, when each sample
+    has a row.
     """
     pool = [name for name in options.pool if name != FILES]
     further = {"questions": options.questions, "pool": pool, "where": list(options.where)}
-    table = with_fields(table, pairs_of(named | further))
-    table, joined = with_sample_lists(table, named | further, options)
-    if joined:  # a dict from predictions or outcomes to the joined column
-        named = {role: x for role, x in named.items() if role not in ("predictions", "outcomes")}
-    conditions = {x: y for x, y in options.where.items() if not has_lists(table.columns[x])}
+    table = with_fields(table, pairs_of({**named, **further}))
+    columns, where = table.columns, options.where
+    conditions = {name: where[name] for name in where if not has_lists(columns[name])}
     table = rows_where(table, conditions)
     if not table.size:
         header = f", only a header. {list_columns(table.columns)}" if table.columns else "."
         raise InputError(f"{table.title} has no ", QUESTION, f"s{header}")
-    return table, named | joined
+    return table
 
 
 def _clusters_of_settings(reading: Reading, run: Run) -> KnownClusters | None:
     """Return the clusters of a run whose questions occur with several settings, or None.
 
-    The same question with other settings is no independent question. The column `clusters` is added
-    to those of the run.
+    The same question with another setting, which is its group, is no independent question: its
+    cluster is its id without the group. The column `clusters` is added to those of the run.
     """
     key, group = reading.key, reading.columns.get("groups", FILES)
-    others = [i for i, name in enumerate(key) if name != group]
+    others = [index for index, name in enumerate(key) if name != group]
     are_parts = group == FILES or last_part(group) in usual.PARTS or "harness" in run.origin
     if are_parts or not run.ids or not 0 < len(others) < len(key):
         return None
-    clusters = [", ".join(x[i] for i in others) for x in run.ids]
+    clusters = [", ".join(texts[index] for index in others) for texts in run.ids]
     if len({*clusters}) == len(clusters):
         return None
-    run.columns = {**run.columns, "clusters": ", ".join(key[i] for i in others)}
+    run.columns = {**run.columns, "clusters": ", ".join(key[index] for index in others)}
     return KnownClusters(clusters)
 
 
 def _arguments(entries: dict[str, Any], columns: ColumnsByRole) -> dict[str, Any]:
     """Return the arguments of `compute` from the entries of the questions by role."""
     further = ("samples", "counts", "multiplicities", "verdicts")
-    others = {role: x for role, x in entries.items() if role not in further}
+    others = {role: values for role, values in entries.items() if role not in further}
     if "counts" in entries:
         return {"predictions": _counts(entries["counts"], columns), **others}
     samples: Any = entries["samples"]

@@ -21,9 +21,10 @@ from .samples import Reading
 from .table import FILE, ROW, Columns, SelectionError, Way, nested_columns, pairs_of
 from .words import entry_text, first_entries, is_outcome
 
-_SHARE_OF_QUESTIONS = 0.5
-_SHARE_OF_ROWS = 0.9
-_LEAST_Z = -3.5
+_SHARE_OF_QUESTIONS = 0.5  # that have a value, if it is common
+_SHARE_OF_ROWS = 0.9  # that have common values
+_LEAST_Z = -3.5  # of the number of equal pairs, if chance explains it
+_LEAST_ROW_IDS = 20  # fewer values may be different by chance
 _PART = re.compile(r"(?<![a-z])(part|shard|chunk|rank|worker)[-_. ]?\d", re.IGNORECASE)
 
 
@@ -38,25 +39,28 @@ def refuse_settings(reading: Reading) -> None:
     if len(several) > 1:
         settings += _settings_by_values(columns, settings, reading)
     if settings:
-        raise _mixed_settings(reading, settings, columns[settings[0]])
+        texts = columns[settings[0]]
+        rows = next(rows for rows in several if _differs(texts, [rows]))
+        raise _mixed_settings(reading, settings, texts, rows)
+    if reading.table.layout is None:
+        _refuse_models(reading, columns)
+
+
+def _refuse_models(reading: Reading, columns: Mapping[str, Sequence[str]]) -> None:
+    """Raise a SelectionError if a column of models has several entries, of any questions."""
     scored = [row for rows in reading.questions.values() for row in rows]
-    for name, texts in columns.items() if reading.table.layout is None else ():
-        models = list(dict.fromkeys(texts[row] for row in scored if texts[row]))
-        if last_part(name) in usual.MODELS and len(models) > 1:
-            raise SelectionError(
-                f"The rows of {reading.table.title} have different values of {shown_name(name)}: "
-                f"{first_entries(models, 4)}. They can be of different models.",
-                [
-                    Way({"where": {name: models[0]}}, "only this model"),
-                    Way({"groups": name}, "scores for each of them"),
-                    Way({"pool": (name,)}, "they are one model"),
-                ],
-            )
+    for name in columns:
+        if last_part(name) in usual.MODELS:
+            with_model = [row for row in scored if columns[name][row]]
+            if _differs(columns[name], [with_model]):
+                raise _mixed_settings(reading, [name], columns[name], with_model)
 
 
 def _free_columns(reading: Reading) -> dict[str, list[str]]:
-    """Return the texts of columns without lists or a role, which may be settings, by name. If each
-    question has one row, only columns of models are returned."""
+    """Return the texts of the columns that may be settings, by name: those without lists or a role.
+
+    If each question has one row, only columns of models are returned.
+    """
     table, has_several = reading.table, bool(reading.several)
     taken = {*reading.key, *reading.used, *reading.options.pool}
     columns = {}
@@ -64,10 +68,11 @@ def _free_columns(reading: Reading) -> dict[str, list[str]]:
         part = last_part(name)
         # Where outcomes are labels, a sample is a statement of an answer.
         is_criterion = reading.options.has_labels and part in usual.CRITERIA
-        is_known = table.layout is None or name in table.columns
-        is_free = is_known and not is_criterion and name not in taken
-        is_searched = is_free and (has_several or part in usual.MODELS)
-        if is_searched and not any(isinstance(x, list) for x in cells):
+        is_of_source = table.layout is None or name in table.columns
+        is_searched = has_several or part in usual.MODELS
+        if is_criterion or name in taken or not (is_of_source and is_searched):
+            continue
+        if not any(isinstance(cell, list) for cell in cells):
             columns[name] = list(map(entry_text, cells))
     return columns
 
@@ -91,53 +96,61 @@ def _is_setting_by_name(name: str, texts: Sequence[str], reading: Reading) -> bo
 
 
 def _settings_by_values(
-    columns: Mapping[str, Sequence[str]], known: Iterable[str], reading: Reading
+    columns: Mapping[str, Sequence[str]], excluded: Iterable[str], reading: Reading
 ) -> list[str]:
-    """Return the columns that are settings by their values, except those in `known`, verdicts, and
-    those that are one-to-one with the number of a sample."""
-    layout, known = reading.table.layout, {*known}
+    """Return the columns whose values occur as those of settings do, but not those in `excluded`.
+
+    Columns that describe samples, verdicts, and columns that are one-to-one with the number of a
+    sample are no settings; nor are those that the layout of a tool names.
+    """
+    layout, taken = reading.table.layout, {*excluded}
     if layout is not None:
-        known |= {*layout.fields.split(), *layout.columns}
-        known |= {name for _, name in pairs_of(reading.table.roles)}
-        known |= {*reading.table.columns} if layout.rows is not None else set()
+        taken |= {*layout.fields.split(), *layout.columns}
+        taken |= {name for _, name in pairs_of(reading.table.roles)}
+        taken |= {*reading.table.columns} if layout.rows is not None else set()
     numbers = [columns[name] for name in sample_numbers(columns)]
     questions = list(reading.questions.values())
     settings = []
     for name, texts in columns.items():
-        is_of_sample = last_part(name) in usual.OF_SAMPLE
-        if name in known or is_of_sample or (is_verdict(name) and any(map(is_outcome, {*texts}))):
+        is_verdict_column = is_verdict(name) and any(map(is_outcome, {*texts}))
+        if name in taken or last_part(name) in usual.OF_SAMPLE or is_verdict_column:
             continue
-        sizes = [(len({*zip(texts, x, strict=True)}), len({*x})) for x in numbers]
-        is_number = (len({*texts}),) * 2 in sizes
+        is_number = any(_are_one_to_one(texts, number) for number in numbers)
         if not is_number and is_setting(texts, questions):
             settings.append(name)
     return settings
 
 
-def _mixed_settings(reading: Reading, names: Sequence[str], texts: Sequence[str]) -> SelectionError:
-    """Return the error about settings; `texts` has the entries of the first of them."""
+def _are_one_to_one(texts: Sequence[str], others: Sequence[str]) -> bool:
+    """Return whether each text of one column goes with one text of the other, and vice versa."""
+    return len({*zip(texts, others, strict=True)}) == len({*texts}) == len({*others})
+
+
+def _mixed_settings(
+    reading: Reading, names: Sequence[str], texts: Sequence[str], rows: Sequence[int]
+) -> SelectionError:
+    """Return the error about settings; the `texts` of the first of them differ in `rows`."""
     key, name, others = reading.named_key, names[0], names[1:]
     if reading.options.group_size and last_part(name) in (*usual.IDS, *usual.INDICES):
         return SelectionError(
             f"Rows of a group have different values of {shown_name(name)}: leave out group_size "
             f"(in the shell --group-size), so that {shown_name(name)} identifies the questions."
         )
-    rows = next(x for x in reading.several if _differs(texts, [x]))
     entries = list(dict.fromkeys(texts[row] for row in rows))
     entry = entries[0] if len(entries[0]) <= 40 else ".."
-    ways = [Way({"where": {name: entry, **dict.fromkeys(others, "..")}}, "only these samples")]
+    ways = [Way({"where": {name: entry, **dict.fromkeys(others, "..")}})]
     if reading.key == (ROW,) and last_part(name) in usual.COLUMN_NAMES["questions"]:
         ways.insert(0, Way({"questions": name}))
     elif key:
         ids = (*key, *names)
         ways.append(Way({"groups": name, "questions": ids}, "scores for each of them"))
         ways.append(Way({"questions": ids}, "each is another question"))
-    ways.append(Way({"pool": tuple(names)}, "they are samples of one question"))
+    ways.append(Way({"pool": tuple(names)}))
+    whose = reading.ids_of(rows[0]) if rows in reading.several else reading.table.title
     beside = f" Other settings are {' and '.join(map(shown_name, others))}." if others else ""
     return SelectionError(
-        f"The samples of {reading.ids_of(rows[0]) or 'a question'} have different values of "
-        f"{shown_name(name)}: {first_entries(entries, 4)}. They can be different runs or "
-        f"questions.{beside}",
+        f"The samples of {whose or 'a question'} have different values of {shown_name(name)}: "
+        f"{first_entries(entries, 4)}. They can be different models, runs or questions.{beside}",
         ways,
     )
 
@@ -174,11 +187,11 @@ def _is_crossed(counts: Sequence[Counter[str]]) -> bool:
     for value, number in itertools.chain(*(of_question.items() for of_question in counts)):
         numbers.setdefault(value, []).append(number)
     least = _SHARE_OF_QUESTIONS * len(counts)
-    modal = {value: mode(x) for value, x in numbers.items() if len(x) > least}
+    modal = {value: mode(known) for value, known in numbers.items() if len(known) > least}
     if len(modal) < 2 or any(max(numbers[value]) > number for value, number in modal.items()):
         return False
     covered = sum(sum(numbers[value]) for value in modal)
-    exact = sum(all(x[value] == number for value, number in modal.items()) for x in counts)
+    exact = sum(modal.items() <= of_question.items() for of_question in counts)
     rows = sum(map(Counter.total, counts))
     return covered >= _SHARE_OF_ROWS * rows and exact >= len(counts) / 2
 
@@ -233,7 +246,7 @@ def z_of_equal_pairs(counts: Sequence[Counter[str]]) -> float:
 
 
 def refuse_repeats(reading: Reading) -> None:
-    """Raise an InputError if two rows of a question are the same sample, or the same samples.
+    """Raise a SelectionError if two rows of a question are the same sample, or the same samples.
 
     They are if their sample numbers and the columns in `pool` are equal, and their file if each
     file numbers its samples anew; or, without sample numbers, by a column that identifies rows.
@@ -245,23 +258,27 @@ def refuse_repeats(reading: Reading) -> None:
         _refuse_equal_questions(reading)
         names = numbers = _row_ids(reading, columns)
     elif FILE in table.columns and not are_parts(table.files):
-        pairs = zip(reading.question_of_row, table.columns[FILE], strict=True)
-        if not are_continued(pairs):  # each file numbers its samples anew
-            columns[FILE] = table.columns[FILE]
+        files = table.columns[FILE]
+        if not are_continued(zip(reading.question_of_row, files, strict=True)):
+            columns[FILE] = files  # each file numbers its samples anew
             names.append(FILE)
     samples = list(zip(*(map(entry_text, columns[name]) for name in names), strict=True))
     for rows in reading.several if samples else ():
-        first: dict[Any, int] = {}
+        row_of: dict[Any, int] = {}
         for row in rows:
-            if (other := first.setdefault(samples[row], row)) != row:
-                sample = ", ".join(f"{shown_name(x)} {short(columns[x][row])}" for x in numbers)
-                of_question = f" of {reading.ids_of(row)}" if reading.ids_of(row) else ""
-                problem = (
-                    f" have the same sample: {sample}{of_question}. Leave out one of them. If they "
-                    f"are two samples, say so."
-                )
-                ways = [Way({"pool": (*pool, *numbers)})]
-                raise SelectionError([*table.places_of_two(other, row), problem], ways)
+            first = row_of.setdefault(samples[row], row)
+            if first == row:
+                continue
+            sample = ", ".join(
+                f"{shown_name(name)} {short(columns[name][row])}" for name in numbers
+            )
+            of_question = f" of {reading.ids_of(row)}" if reading.ids_of(row) else ""
+            problem = (
+                f" have the same sample: {sample}{of_question}. Leave out one of them. If they are "
+                f"two samples, say so."
+            )
+            ways = [Way({"pool": (*pool, *numbers)})]
+            raise SelectionError([*table.places_of_two(first, row), problem], ways)
 
 
 def are_parts(names: Sequence[str]) -> bool:
@@ -271,20 +288,18 @@ def are_parts(names: Sequence[str]) -> bool:
 
 def are_continued(pairs: Iterable[tuple[Any, int]]) -> bool:
     """Return whether two files share questions and each has others, from (question, file) pairs."""
-    questions: dict[int, set[Any]] = {}
+    questions_of: dict[int, set[Any]] = {}
     for question, file in pairs:
-        questions.setdefault(file, set()).add(question)
-    return any(
-        not (one.isdisjoint(other) or one <= other or one >= other)
-        for one, other in itertools.combinations({frozenset(x) for x in questions.values()}, 2)
-    )
+        questions_of.setdefault(file, set()).add(question)
+    distinct = {frozenset(questions) for questions in questions_of.values()}
+    return any(a & b and a - b and b - a for a, b in itertools.combinations(distinct, 2))
 
 
 def _sample_number_columns(reading: Reading, columns: Columns) -> list[str]:
     """Return the columns that number samples, without a seed or the like that never differs."""
     pool, table = reading.options.pool, reading.table
     of_layout = columns_of_role(table, "samples") if table.layout else ()
-    return [x for x in of_layout if x in columns and x not in pool] or [
+    return [name for name in of_layout if name in columns and name not in pool] or [
         name
         for name in sample_numbers(columns, {*reading.key, *reading.used, *pool})
         if last_part(name) not in usual.SHARED_NUMBERS
@@ -324,7 +339,7 @@ def _row_ids(reading: Reading, columns: Columns) -> list[str]:
         may_be_equal = name in taken or (last_part(name) in usual.OF_SAMPLE and not is_copied)
         if may_be_equal or len(values) < len(rows) or not _differs(column, reading.several):
             continue
-        if len(values) >= 20 or all(map(_is_unique_by_nature, values)):
+        if len(values) >= _LEAST_ROW_IDS or all(map(_is_unique_by_nature, values)):
             return [name]
     return []
 

@@ -6,7 +6,7 @@ import itertools
 import json
 import warnings
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -49,11 +49,28 @@ class Way(NamedTuple):
     Attributes:
         arguments: values by the parameter of `read`: the name of a column, or a tuple of several;
             of `where`, a dict of columns and entries; None for a column that the message lists.
-        meaning: what the answer means for the samples, if the arguments do not say it; or "".
+        meaning: what the answer means for the samples, unless `_MEANINGS` has it; or "".
     """
 
     arguments: Mapping[str, Any]
     meaning: str = ""
+
+
+_MEANINGS = {
+    "predictions": "samples to be checked",
+    "references": "samples to be checked",
+    "predictions references": "samples to be checked",
+    "outcomes": "already graded",
+    "correct_at_least": "the least score of a correct sample",
+    "n correct": "each row counts the samples of a question",
+    "counts": "the number of samples in each outcome",
+    "records": "the rows of one object",
+    "where": "only these samples",
+    "questions": "what identifies a question",
+    "pool": "they are samples of one question",
+    "finish": "why responses ended",
+}
+"""What a way means for the samples, by its parameters."""
 
 
 class SelectionError(InputError):
@@ -70,6 +87,18 @@ class SelectionError(InputError):
     def __init__(self, problem: str | Sequence[str | Index], ways: Iterable[Way | str] = ()):
         super().__init__(*([problem] if isinstance(problem, str) else problem))
         self.ways = [Way({x: None}) if isinstance(x, str) else x for x in ways]
+
+    def remedy(self, verb: str, typed: Callable[[Way], Sequence[str]]) -> str:
+        """Return a sentence that offers the ways, such as " Add --x (..), or --y (..)."; or "".
+
+        The verb begins it, and `typed` returns the arguments of a way as the caller types them.
+        """
+        offers: dict[str, None] = {}
+        for way in self.ways:
+            roles = " ".join(role.removesuffix("_b") for role in way.arguments)  # of a second file
+            meaning = way.meaning or _MEANINGS.get(roles)
+            offers[" ".join([*typed(way), *([f"({meaning})"] if meaning else [])])] = None
+        return f" {verb} {', or '.join(offers)}." if offers else ""
 
     @property
     def roles(self) -> set[str]:

@@ -123,7 +123,8 @@ def as_outcomes(
 
 
 def _as_label(cell: Any, has_labels: bool) -> Any:
-    """Return the label in a cell, None if it is missing; "None" is one if labels are expected."""
+    """Return the label in a cell, or None if it is missing. The text none is a label in lower case,
+    as a verdict of score_agg, and None in any case if `has_labels`."""
     if not isinstance(cell, str):
         return None if is_missing(cell) else cell
     is_none = cell == "none" or (has_labels and word(cell) == "none")
@@ -137,16 +138,16 @@ def is_decimal_comma(text: str) -> bool:
 
 def _with_decimal_points(cells: Sequence[Any]) -> list[Any]:
     """Return cells with 0.5 for 0,5; a ValueError if others have a point, as thousands may."""
-    texts = [x for x in cells if isinstance(x, str)]
+    texts = [cell for cell in cells if isinstance(cell, str)]
     commas = list(filter(is_decimal_comma, texts))
-    points = [x for x in texts if "." in x and isinstance(number_in(x), float)]
+    points = [text for text in texts if "." in text and isinstance(number_in(text), float)]
     if commas and points:
         raise ValueError(
             f"The outcomes {commas[0]} and {points[0]} have a decimal comma and a point, which may "
             f"separate thousands: write all of them in one way."
         )
-    written = {x: x.replace(",", ".") for x in commas}
-    return [written.get(x, x) if isinstance(x, str) else x for x in cells]
+    written = {text: text.replace(",", ".") for text in commas}
+    return [written.get(cell, cell) if isinstance(cell, str) else cell for cell in cells]
 
 
 def comparable(value: Any) -> Any:
