@@ -249,7 +249,7 @@ def _check_in_processes(
             for index, worker in enumerate(workers):
                 batch, result = worker.batch, None
                 if worker.connection in ready:
-                    result = worker.receive()
+                    result = worker.receive()  # None from a process that has just started
                     if remaining:
                         worker.send(remaining.pop(), timeout)
                 elif batch and time.monotonic() > worker.deadline:
@@ -358,18 +358,14 @@ def portable_check(
     parts = (text_or_type, validated_result, call_checker, check_pair, _sendable, _check_each)
     check = _with_code(*parts, *([_check_whole_batch] if is_batched else []))
     own_labels = None if labels is None else dict(labels)
-    return partial(Portable(check), Portable(checker), own_labels, _process_name())
-
-
-def _process_name() -> str:
-    """Return a name of this process that differs from those of processes on other machines."""
-    return f"{platform.node()}:{os.getpid()}"
+    home = f"{platform.node()}:{os.getpid()}"  # differs from that on other machines
+    return partial(Portable(check), Portable(checker), own_labels, home)
 
 
 def _check_each(
     checker: Callable[..., Any], labels: Mapping[str, float] | None, home: str, batch: PairBatch
 ) -> BatchResult:
-    """Apply a checker to each pair of a batch. `home` is the name of the process that asks."""
+    """Check each pair of a batch, in any process. `portable_check` explains `labels` and `home`."""
     start, pairs = batch
     if labels is None:
         results = [call_checker(checker, *pair) for pair in pairs]
@@ -379,10 +375,7 @@ def _check_each(
 
 
 def _sendable(problem: Any, home: str) -> Any:
-    """Return a problem of a pair in a form that can be pickled.
-
-    In another process than `home`, an exception gets its traceback as a note.
-    """
+    """Return a problem that can be pickled, with its traceback unless this is process `home`."""
     import os
     import pickle
     import platform
@@ -401,10 +394,7 @@ def _sendable(problem: Any, home: str) -> Any:
 def _check_whole_batch(
     checker: Callable[..., Any], labels: Mapping[str, float], home: str, batch: PairBatch
 ) -> BatchResult:
-    """Check all pairs of a batch by one call, with lists of predictions and references.
-
-    Arguments and results are those of `_check_each`. If the call fails, each pair has the problem.
-    """
+    """Do as `_check_each`, but by one call with lists. If it fails, each pair has the problem."""
     start, pairs = batch
     results, problem = call_checker(checker, *map(list, zip(*pairs, strict=True)))
     if problem is not None:
@@ -417,14 +407,11 @@ def _check_whole_batch(
 
 
 def _with_code(*functions: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a copy of the last function, which may call the others.
-
-    The copies belong to `__main__`, so that `dill` pickles their code.
-    """
+    """Return a copy of the last function, which may call the others; `dill` pickles its code."""
     space: dict[str, Any] = {"__builtins__": builtins}
     for function in functions:
         copy = FunctionType(function.__code__, space, function.__name__)
-        copy.__module__ = "__main__"
+        copy.__module__ = "__main__"  # so that `dill` pickles the code
         space[function.__name__] = copy
     return copy
 
