@@ -451,7 +451,7 @@ most of whose methods raise an error that names the missing package.
 """
 
 
-KERNEL = "1109598cf690"
+KERNEL = "15804780da5f"
 """A hash of the core, which `shared/vendor.py` writes into kernels; "" in the package itself."""
 
 INSTALL = 'pip install "evaluate-at-k @ git+https://github.com/evaluate-at-k/evaluate-at-k"'
@@ -468,10 +468,7 @@ def installed_version() -> str | None:
 
 
 def has_same_package() -> bool:
-    """Return whether this code is a kernel, and the installed package has the same core.
-
-    If so, the script uses the package. If the package has another core, a warning says so.
-    """
+    """Return whether this is a kernel and the package has the same core. Warn about another one."""
     version = installed_version()
     if not KERNEL or version is None:  # This is the package itself, or there is no package.
         return False
@@ -2529,7 +2526,7 @@ class QuestionIntervals(IntervalMethod):
 
     def problem(self, questions: np.ndarray) -> str | None:
         """Return why questions with these indices have no interval, or None if they have one."""
-        if self._allow_one or not self._is_one_cluster(questions):
+        if self._allow_one or not self._is_one_cluster(questions):  # One has the whole range.
             return None
         return (
             "one question, or one cluster of questions, does not show how questions vary: add "
@@ -3606,11 +3603,8 @@ def _weighted_sums(tails: np.ndarray, credits: Sequence[Credits]) -> np.ndarray:
 
 @lru_cache(maxsize=64)
 def chance_of_rank(n: int, k: int) -> np.ndarray:
-    """Return the probability that the last of k random samples has the rank i = 1 .. n, (n,).
-
-    For n samples in a row it is C(i - 1, k - 1) / C(n, k): k / n for i = n, and
-    (i + 1 - k) / i times that of i + 1 for smaller i, or 0.
-    """
+    """Return P(i is the largest of k different random numbers from 1 to n) for each i, (n,)."""
+    # It is C(i - 1, k - 1) / C(n, k): k / n for i = n, and (i + 1 - k) / i times that of i + 1.
     i = np.arange(n - 1, 0, -1)
     return k / n * np.cumprod([1.0, *np.maximum(i + 1 - k, 0) / i])[::-1]
 
@@ -4412,10 +4406,7 @@ class SampledMetric(evaluate.Metric, abc.ABC):
         self._forget()
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return the attributes without the lock, and without methods that evaluate has bound.
-
-        Results of checks are left out, because they hold the checker, which may not be pickled.
-        """
+        """Return the attributes without what may not be pickled: lock, bound methods, checkers."""
         state = {name: x for name, x in vars(self).items() if not isinstance(x, MethodType)}
         return state | {"_lock": None, "_cache": {}}
 
@@ -5491,10 +5482,8 @@ def cons_at_k_results(
 
 
 def _check_included(included: set[str], known: set[str]) -> None:
-    """Raise a ValueError if vote@k, weighted_vote@k or accuracy is included but not `known`.
-
-    `known` are the metrics that have a value in this call. All other metrics always have one.
-    """
+    """Raise a ValueError if a score is included but not `known`: the inputs do not give it."""
+    # All other scores are always known.
     reasons = {
         "vote@k": "is a vote among answers: give predictions and references, or counts of answers",
         "weighted_vote@k": "needs vote_weights, a number for each sample",
@@ -5520,10 +5509,7 @@ def score_agg_results(
     weights: dict[str, float] = VERDICTS,
     **shared: Any,
 ) -> dict[str, Any]:
-    """Return the dict of scores of score_agg. metrics/score_agg documents the parameters.
-
-    The default of `weights` has the standard labels of verdicts. Intervals are for new questions.
-    """
+    """Return the dict of scores of score_agg. metrics/score_agg documents the parameters."""
     labels = check_weights(weights)
     common = SharedOptions(**shared)
     checking = common.checking(labels)

@@ -77,10 +77,8 @@ _objects: dict[tuple[int, str], list[weakref.ref[Exchange]]] = {}
 
 
 def default_experiment() -> str:
-    """Return a name that is the same in all processes of this run, and differs between runs.
-
-    Without a launcher that names the run, processes with the same parent are one run.
-    """
+    """Return a name that is the same in all processes of this run, and differs between runs."""
+    # Without a launcher that names the run, processes with the same parent are one run.
     values = [socket.gethostname(), str(os.getppid())]
     for names in _LAUNCHERS:
         if all(name in os.environ for name in names):

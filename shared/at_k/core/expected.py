@@ -123,11 +123,8 @@ def _weighted_sums(tails: np.ndarray, credits: Sequence[Credits]) -> np.ndarray:
 
 @lru_cache(maxsize=64)
 def chance_of_rank(n: int, k: int) -> np.ndarray:
-    """Return the probability that the last of k random samples has the rank i = 1 .. n, (n,).
-
-    For n samples in a row it is C(i - 1, k - 1) / C(n, k): k / n for i = n, and
-    (i + 1 - k) / i times that of i + 1 for smaller i, or 0.
-    """
+    """Return P(i is the largest of k different random numbers from 1 to n) for each i, (n,)."""
+    # It is C(i - 1, k - 1) / C(n, k): k / n for i = n, and (i + 1 - k) / i times that of i + 1.
     i = np.arange(n - 1, 0, -1)
     return k / n * np.cumprod([1.0, *np.maximum(i + 1 - k, 0) / i])[::-1]
 

@@ -29,10 +29,7 @@ def installed_version() -> str | None:
 
 
 def has_same_package() -> bool:
-    """Return whether this code is a kernel, and the installed package has the same core.
-
-    If so, the script uses the package. If the package has another core, a warning says so.
-    """
+    """Return whether this is a kernel and the package has the same core. Warn about another one."""
     version = installed_version()
     if not KERNEL or version is None:  # This is the package itself, or there is no package.
         return False
