@@ -96,10 +96,7 @@ def _estimated_scores(consensus: Consensus) -> dict[ScoreId, EstimatedScore]:
 
 
 def share_variances(outcomes: Samples) -> np.ndarray:
-    """Return the unbiased variance of the mean share of each question for new samples, (M,).
-
-    One sample does not show how samples vary, and has the largest possible variance, 1/4.
-    """
+    """Return the unbiased variance of the mean share of each question for new samples, (M,)."""
     n, question = outcomes.n, np.repeat(np.arange(len(outcomes.sizes)), outcomes.sizes)
     # Equal shares are counted first, so that samples and their counts give the same last digit.
     order = np.lexsort((outcomes.values, question))
@@ -109,6 +106,7 @@ def share_variances(outcomes: Samples) -> np.ndarray:
     multiplicity = np.add.reduceat(outcomes.weights[order], first, dtype=np.int64)
     deviations = shares[first] - mean_shares(outcomes)[question[first]]
     squares = np.bincount(question[first], deviations**2 * multiplicity)
+    # One sample does not show how samples vary, and has the largest possible variance, 1/4.
     return np.where(n > 1, squares / np.maximum(n * (n - 1.0), 1.0), 0.25)
 
 

@@ -56,10 +56,7 @@ def _levels_and_counts(rewards: Rewards) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _bin_indices(values: np.ndarray, low: float, high: float) -> np.ndarray:
-    """Return the index of the bin of each value, which is from `low` to `high`.
-
-    The edges of bins are quantiles of the values, and equally spaced numbers.
-    """
+    """Return the bin of each value. Edges are quantiles, and equal steps from `low` to `high`."""
     shares = np.linspace(0, 1, _LEVEL_BINS + 1)
     # Further quantiles make bins finer at the top, which decides the maximum of many samples.
     top = 1 - 0.5 ** np.arange(2, math.log2(len(values)))
@@ -182,11 +179,8 @@ class LeveledSamples:
         return mean, square - mean**2 - self._variance_within
 
     def _sharpness(self) -> float:
-        """Return the standard deviation of all rewards divided by that within questions.
-
-        It is limited to 1 .. 32, and 1 if no rewards vary within a question.
-        """
-        if not self._variance_within:
+        """Return the SD of all rewards divided by that within questions, limited to 1 .. 32."""
+        if not self._variance_within:  # No rewards vary within a question.
             return 1.0
         total, squares = (self.multiplicity @ (self.counts @ self.scaled**p) for p in (1, 2))
         samples = self.multiplicity @ self.counts.sum(axis=1)

@@ -247,10 +247,8 @@ class Pair:
         return down, share * np.fmax(most - b.estimates, a.estimates - least)
 
     def p_values(self) -> list[float]:
-        """Return the two-sided p-value of each difference, not adjusted for the others.
-
-        It is the smallest miscoverage at which the interval excludes 0, found by bisection.
-        """
+        """Return the two-sided p-value of each difference, not adjusted for the others."""
+        # It is the smallest miscoverage at which the interval excludes 0, found by bisection.
         normal, p = NormalDist(), [1.0] * len(self._differences)
         for score in np.flatnonzero(self._differences).tolist():
             least, most = 0.0, 8.0  # z-values
@@ -348,13 +346,11 @@ class Simultaneous:
 
 
 def studentized_range_tail(q: float, runs: int) -> float:
-    """Return P(Q > q) for the range Q of `runs` independent standard normal numbers.
-
-    It is at most q if the largest number is z and all others are between z - q and z.
-    """
+    """Return P(Q > q) for the range Q of `runs` independent standard normal numbers."""
     z = np.linspace(-8.5, 8.5, 401)
     density = np.exp(-z * z / 2) / math.sqrt(2 * math.pi)
-    # The integral over z of K phi(z) (Phi(z) - Phi(z - q))^(K - 1), by the trapezoidal rule.
+    # Q <= q if the largest number is z, and all others are between z - q and z: the integral over
+    # z of K phi(z) (Phi(z) - Phi(z - q))^(K - 1), by the trapezoidal rule.
     inside = runs * density * (ndtr(z) - ndtr(z - q)) ** (runs - 1)
     return max(0.0, 1.0 - float(inside.sum() * (z[1] - z[0])))
 
