@@ -87,10 +87,7 @@ class ScoresView(View):
     # --- Tables ---------------------------------------------------------------------------
 
     def tables(self) -> list[Cells]:
-        """Return a table of keys and groups, or with intervals, a table for each group.
-
-        A table of single questions may follow.
-        """
+        """Return a table for each group (without limits, one for all), then any of questions."""
         groups = self._by_group.values()
         if not self._methods:
             headings = self._headings if len(groups) > 1 else ["score"]
@@ -157,8 +154,8 @@ class ScoresView(View):
                 "The corrected pass@k falls with k, which no success rates allow: do not report it."
             )
         if not for_paper:
-            notes += [self._noise_in_words(*item) for item in self.noise.items()]
-        # The name of an unknown interval is "none: " and the reason.
+            notes += [self._noise_in_words(key, noise) for key, noise in self.noise.items()]
+        # A row without limits has "none: " and the reason in place of the name of an interval.
         methods = {row.get("interval", "") for row in self._rows}
         reasons = sorted(method for method in methods if method.startswith("none"))
         notes += [f"{reason.replace('none', 'No interval', 1)}." for reason in reasons]
@@ -233,15 +230,13 @@ class ScoresView(View):
         )
 
     def sentence(self) -> str:
-        """Return a sentence with the scores of all questions and their limits, or "".
-
-        It begins with vote@k, the majority vote of most papers.
-        """
+        """Return a sentence with the scores of all questions and their limits, or ""."""
         has_limits = self.options.get("confidence") is not None
         stated = self._stated_rows() if has_limits and not self._falls_with_k else []
         if not stated:
             return ""
         scale = self._scale
+        # The sentence begins with vote@k, the majority vote of most papers.
         first, *others = sorted(stated, key=lambda row: row["metric"] != "vote@k")
         # The first clause has the confidence and the method, which hold for the others too.
         limits = self._limits_by(first["method"])
@@ -299,10 +294,7 @@ class ScoresView(View):
 
     @cached_property
     def _extrapolated(self) -> dict[str, str]:
-        """The questions for which scores are extrapolated: {"pass@8": "for 3 of 30 questions"}.
-
-        Only the interval "hierarchical" extrapolates, for questions with fewer than k samples.
-        """
+        """For how many questions a score is extrapolated: {"pass@8": "for 3 of 30 questions"}."""
         sizes, noun, result = np.concatenate(self.scope.sizes), self.scope.row, {}
         for key, row in self._overall.items():
             if isinstance(row["k"], int) and row["method"] == "hierarchical":
