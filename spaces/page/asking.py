@@ -83,11 +83,9 @@ def choice_in_words(choice: Reading) -> str:
 
 
 def is_reading(reading: Any) -> bool:
-    """Return whether an object from a link or a program is a choice as `choice_in_words` takes it.
-
-    Correct outcomes in it are not checked here.
-    """
+    """Return whether an object from a link or program is a choice for `choice_in_words`."""
     try:
+        # Correct outcomes are not checked here.
         choice = {name: value for name, value in reading.items() if name not in _CORRECT}
         return not choice or bool(choice_in_words(choice))
     except (TypeError, ValueError, LookupError, AttributeError):
@@ -169,9 +167,9 @@ def _choices_from_error(error: SelectionError, columns: Columns) -> Iterator[Rea
 
 
 def _row_filter_choices(columns: Columns, where: Mapping[str, str]) -> Iterator[Reading]:
-    """Yield {"where": pairs} for each combination of entries in the columns of `where`, at most 40.
+    """Yield {"where": [[column, entry], ..]} for each combination of entries in these columns.
 
-    For a column that the table lacks, the entry is that in `where`.
+    If the table lacks a column, its entry is that in `where`. At most 40 are yielded.
     """
     size = len(next(iter(columns.values()), [""]))
     cells = [column_at(columns, name) or [entry] * size for name, entry in where.items()]
@@ -191,12 +189,10 @@ _NOUNS = {"references": "reference", "groups": "group", "clusters": "cluster"}
 
 
 def message_for_page(error: Warning | Exception | str, request: Request) -> str:
-    """Return the message of an error or a warning in the words of a page: places count from 1.
-
-    The name of a run is left out if it is a pasted text.
-    """
+    """Return the message of an error or a warning in the words of a page: places count from 1."""
     pair, message = request.space.nouns, ""
     nouns = dict(zip(("question", "sample"), pair, strict=True))
+    # The run of a pasted text is not named.
     unsaid = InPython if request.files else (InPython, RunName)
     pieces = error.args if isinstance(error, (InputError, InputWarning)) else [str(error)]
     for part in pieces:
