@@ -115,7 +115,8 @@ def score_notes(runs: Mapping[str, ChartScores], checkers: Mapping[str, Any] | N
     """
     averages = {getattr(scores, "averaging", ""): None for scores in runs.values()}
     sentences = [f"{text[0].upper()}{text[1:]}." for text in averages if text]
-    checkers = _checkers_of(runs) if checkers is None else checkers
+    if checkers is None:
+        checkers = {name: scores["checker"] for name, scores in runs.items() if "checker" in scores}
     texts = list(map(correction_in_words, checkers.values()))
     if len(texts) >= len(runs) and len({*texts}) == 1:
         sentences.append(f"Scores: {texts[0]}.")  # All runs are corrected alike.
@@ -123,11 +124,6 @@ def score_notes(runs: Mapping[str, ChartScores], checkers: Mapping[str, Any] | N
         named = zip(checkers, texts, strict=True)
         sentences += [f"{name or 'Scores'}: {text}." for name, text in named]
     return " ".join(sentences)
-
-
-def _checkers_of(runs: Mapping[str, ChartScores]) -> dict[str, Any]:
-    """Return the entry "checker" of each run whose scores are corrected."""
-    return {name: scores["checker"] for name, scores in runs.items() if "checker" in scores}
 
 
 def row_of(estimate: Estimate, **columns: Any) -> Row:

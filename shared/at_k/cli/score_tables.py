@@ -44,9 +44,9 @@ Row = Mapping[str, Any]
 class ScoresView(View):
     """The output for the scores of a run.
 
-    `scores` is the dict that `compute` returns with these `options`, defaults included. `noise` is
-    {key of a score: its entry in the result of `at_k.noise`}, or {}. `ids` are those of the
-    questions. `scale` is the unit of the numbers for papers; the default suits all scores.
+    `scores` is the dict that `compute` returns with these `options`, defaults included. `noise` has
+    entries of `at_k.noise` by the key of a score, and `ids` those of the questions. `scale` is the
+    unit of the numbers for papers; the default suits all scores.
     """
 
     scores: dict[str, Any]
@@ -87,10 +87,7 @@ class ScoresView(View):
     # --- Tables ---------------------------------------------------------------------------
 
     def tables(self) -> list[Cells]:
-        """Return a table of keys and groups, or with intervals, a table for each group.
-
-        A table of single questions may follow.
-        """
+        """Return a table of keys and groups, or with intervals one by group, and of questions."""
         groups = self._by_group.values()
         if not self._methods:
             headings = self._headings if len(groups) > 1 else ["score"]
