@@ -142,7 +142,10 @@ def load_columns(path: str) -> Columns:
 
 
 def _likely_choices(columns: Columns, roles: Collection[str]) -> list[Reading]:
-    """Return a choice for each of these roles: numbered columns (a1, a2, ..), or a usual name."""
+    """Return a choice of likely columns for each of the `roles` that are in `SEVERAL`.
+
+    These are the largest group of numbered columns (a1, a2, ..), or else one of the names `SINGLE`.
+    """
     by_start: dict[str, list[str]] = {}
     for name in columns:
         by_start.setdefault(name.rstrip("0123456789"), []).append(name)

@@ -44,9 +44,9 @@ Row = Mapping[str, Any]
 class ScoresView(View):
     """The output for the scores of a run.
 
-    `scores` is the dict that `compute` returns with these `options`, defaults included. `noise` is
-    {key of a score: its entry in the result of `at_k.noise`}, or {}. `ids` are those of the
-    questions. `scale` is the unit of the numbers for papers; the default suits all scores.
+    `scores` is the dict that `compute` returns with these `options`, defaults included. `noise` has
+    entries of `at_k.noise` by the key of a score, and `ids` those of the questions. `scale` is the
+    unit of the numbers for papers; the default suits all scores.
     """
 
     scores: dict[str, Any]

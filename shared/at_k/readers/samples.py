@@ -354,8 +354,10 @@ def _leave_out_missing(reading: Reading) -> None:
 
 
 def _make_cut_off_incorrect(samples: dict[str, Sequence[Any]]) -> None:
-    """Replace samples that were cut off, as "finish" says, by an empty answer, or by False."""
+    """Make each sample incorrect whose entry of "finish" says that it was cut off: an answer
+    becomes empty, and an outcome or a verdict becomes False."""
     is_cut_off = [word(reason) in usual.CUT_OFF for reason in samples["finish"]]
+    # With answers as "written", "samples" are answers; otherwise they are outcomes.
     incorrect = {"samples": "" if "written" in samples else False, "verdicts": False}
     for role in samples.keys() & incorrect.keys():
         pairs = zip(is_cut_off, samples[role], strict=True)

@@ -49,13 +49,12 @@ class ScoredRun:
     """The scores of a graded run, and limits that are the same as those of `compute`.
 
     `points` are the scores of the questions, `estimates`, (m,), those of the run, and `counted` the
-    indices of the questions whose weight is not 0. `intervals` is a cached function from the name
-    of an interval and a confidence to the `Interval` of each score, for exact rates of the checker.
+    indices of the questions whose weight is not 0. `intervals` returns the `Interval` of each score
+    for the name of an interval and a confidence, for exact rates of the checker.
 
-    `scores_and_limits` scores the run. It is called once for each interval. `for_covariance` is a
-    faster function, or None, whose method is asked for covariances only. `label_distances` returns
-    for a confidence how far scores may lie below and above the estimates, (2, m), because labels
-    estimate the rates of the checker. It is None without labels.
+    `scores_and_limits` scores the run, once for each interval. `for_covariance` is a faster one for
+    covariances only, or None. `label_distances`, None without labels, returns for a confidence how
+    far scores may lie from the estimates, (2, m), as labels estimate the rates of the checker.
     """
 
     def __init__(
@@ -133,10 +132,8 @@ class ScoredRun:
         return confidence_of_a_look(confidence, look_size(n, interval == "questions"))
 
     def label_distances(self, confidence: float) -> np.ndarray:
-        """Return how far scores may lie below and above the estimates because of labels, (2, m).
-
-        Labels estimate the rates of the checker. Without labels, all distances are 0.
-        """
+        """Return how far scores may lie below and above the estimates, (2, m), because labels
+        estimate the rates of the checker; 0 without labels."""
         if self._label_distances is None:
             return np.zeros((2, len(self.estimates)))
         return self._label_distances(self.look_confidence(confidence))
@@ -182,10 +179,9 @@ def score_runs(runs: Sequence[Run], options: ComparisonOptions) -> list[ScoredRu
 
 
 def _binary_scores(n: int | str, options: ComparisonOptions) -> dict[ScoreId, Score]:
-    """Return the scores of a metric of the pass@k family. avg@N is pass@1 with the key avg@N.
+    """Return the scores of the pass@k family, or pass@1 as avg@N, where `n` is the N in the key.
 
-    `n` is the N in this key. Only these scores can be corrected for the errors of a checker. A
-    ValueError is raised for others.
+    A ValueError is raised for others, which cannot be corrected for the errors of a checker.
     """
     if options.metric in PASS_FAMILY:
         return options.scores_at(options.ks)
@@ -224,8 +220,7 @@ def _reward_run(
 ) -> ScoredRun:
     """Return the scored run for bayes@N, max@k or avg@N, which is max@1.
 
-    `rewards` maps the name of each run to its rewards. `bounds` are the least and the largest
-    reward of all runs.
+    `rewards` has those of each run by its name, and `bounds` the least and the largest of all runs.
     """
     own = rewards[run.name]
     if options.metric != "bayes@N":
@@ -265,6 +260,7 @@ def _vote_run(run: Run, options: ComparisonOptions) -> ScoredRun:
             "predictions and references."
         )
     correct = more_than_half(require_shares(run.outcomes))
+    # All accepted answers to a question count as one, as by default in cons_at_k.
     votes = count_answers(correct, run.answers, merge_correct=True)
     sizes = {ScoreId("vote@k", k): k for k in options.ks}
     return ScoredRun(run, options, partial(vote_limits, votes, sizes, run.outcomes.n))
