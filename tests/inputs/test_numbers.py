@@ -128,6 +128,9 @@ RESPONSES = [
     ("The total is 8.</s>81", "8"),
     ("It is 8, although it could be 9.", None),
     ("The sum is 8 + ", None),
+    ("To solve the equation 61 + 18 =", None),
+    ("Consider the problem 3 times 9 with care", None),
+    ("35 is not equal to 35 + 15.", None),
     # lists with words, and amounts with labels
     ("She bought 3 pens on Monday, 4 on Friday and 5 today.", None),
     ("The roots are 1, 4 or 9.", None),

@@ -15,7 +15,7 @@ from at_k.core.rewards import category_rewards, real_rewards
 from at_k.core.samples import Samples, read_outcomes
 from at_k.core.votes import AnswerCounts, vote_at_k
 from at_k.intervals.reward_family import max_intervals
-from at_k.intervals.reward_levels import LevelDistributions
+from at_k.intervals.reward_levels import Grid
 from at_k.scores import distributions
 from at_k.scores.distributions import credit_covariances, pmf
 from exact import hypergeometric_mean, posterior_mean, values_of
@@ -151,7 +151,7 @@ def test_groups_with_equal_counts_have_their_interval_computed_once(monkeypatch)
     R = np.random.default_rng(0).integers(0, 3, (200, 2))
     none = np.zeros((200, 3), dtype=np.int64)
     rewards = category_rewards(read_outcomes(R), np.array([0.0, 0.5, 1.0]), none)
-    fits = sizes_of_results(monkeypatch, LevelDistributions, "likelihood")
+    fits = sizes_of_results(monkeypatch, Grid, "likelihood")
     _, method = max_intervals(rewards, {"max@1": 1}, IntervalOptions(), rewards.ranges)
     for questions in (np.arange(200), *np.arange(200)[:, None]):
         method.intervals(questions, 0.95)

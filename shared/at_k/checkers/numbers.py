@@ -45,8 +45,9 @@ _POWER_OF_TEN = re.compile(
 _NAMES = re.compile(  # cm^2, a_{3}, GPT-4, 5th, step 3: the digits belong to a name
     r"(?<=[^\W\d_]{2})\s?\^\s?\{?-?\d\}?|(?<=(?<![^\W\d_])[ms])\s?\^\s?\{?-?\d\}?"
     r"|(?<=[^\W\d_])_(?:\d|\{[^{}]*\})|(?<=[^\W\d_]{2})-\d+|\b\d+(?:st|nd|rd|th)\b"
-    r"|\b(?:(?<=step)|(?<=case)|(?<=part)|(?<=table)|(?<=figure)|(?<=problem)|(?<=example)|(?<=option)|(?<=plan)|(?<=method)|(?<=equation)"
-    r"|(?<=scenario))\s\d+",
+    r"|\b(?:(?<=step)|(?<=case)|(?<=part)|(?<=table)|(?<=figure)|(?<=problem)|(?<=example)"
+    r"|(?<=option)|(?<=plan)|(?<=method)|(?<=equation)|(?<=scenario))"
+    r"\s\d+(?!\d|\s?(?:[-+*/^=\u00d7÷]|times|plus|minus)\s?\d)",  # but in "the equation 2 + 3"
     re.IGNORECASE,
 )
 
@@ -313,7 +314,7 @@ _EXPLAINING = re.compile(  # It starts or ends where a number starts: of 10, the
     rf"|(?<![\d.,]){_N}(?:-[a-z]|\s(?:\w+\s)?(?:(?:\w+er|more|less)\sthan|each)\b)",
     re.IGNORECASE,
 )
-_EQUAL = re.compile(r"(?:=|\b(?:is|are)\b)(?=\D*\d)")
+_EQUAL = re.compile(r"(?:=|\b(?:is|are)\b(?!\snot\b))(?=\D*\d)")
 _SUBJECT = re.compile(  # "84 min" of "84 min = 1 h 24 min"
     r"(?<![-+\d.,/%])[-+]?\d[\d.,/%]*\s*(?:[^\W\d_]+\s*)?\Z"
 )
