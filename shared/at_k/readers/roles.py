@@ -131,10 +131,7 @@ def _finish_column(
 def _options_column(
     table: Table, name: str | None, options: ReadingOptions, *, is_checked: bool
 ) -> dict[str, str]:
-    """Return {"options": column}, or {} if no column has the options of multiple-choice questions.
-
-    The column is `name`. If it is None and the checker is `choice`, it has a usual name.
-    """
+    """Return {"options": `name`, or a usual column if the checker is `choice`}, or {}."""
     if name is not None and not is_checked:
         raise ValueError("options go with references: name the column of references.")
     if name is None and is_checked and options.checker == "choice":
@@ -316,10 +313,7 @@ class _Readings:
         self.references = columns_of_role(table, "references") if name is None else [name]
 
     def ways(self) -> list[Way]:
-        """Return all readings, or [].
-
-        There are several if columns have the same role, or if entries raise a doubt about one.
-        """
+        """Return all readings: several if columns share a role, or if entries raise a doubt."""
         table, options = self.table, self.options
         if "predictions" in self.named:
             return self._ways_of_named(self.named["predictions"])
