@@ -122,7 +122,7 @@ class PythonTests:
     def _outcomes(
         self, checking: Checking, pairs: list[PairToCheck]
     ) -> Generator[BatchResult, None, None]:
-        """Check pairs as a `CheckPairs` does, and warn at the end of what may be wrong."""
+        """Yield the outcome of each pair, as a `CheckPairs`, and warn of problems at the end."""
         tests = {id(reference): read_tests(reference, "a reference") for _, reference in pairs}
         samples = [(tests[id(reference)], program) for program, reference in pairs]
         records = []

@@ -1,8 +1,7 @@
 """Check distinct pairs in this process, in an executor, or in processes that can be ended.
 
-If a check fails, the finished ones are kept for another call. Workers may lack the code of the
-metric and of the checker. So what they run is pickled by `dill`, with its code (see `_with_code`),
-and imports what it uses: it starts faster without our libraries.
+Workers may lack the code of the metric and of the checker. So what they run is pickled by `dill`
+with its code (see `_with_code`), and imports what it uses: it starts faster without our libraries.
 """
 
 from __future__ import annotations
@@ -168,13 +167,13 @@ def _check_missing(
     results: dict[int, PairResult],
     check_pairs: CheckPairs,
 ) -> None:
-    """Check the pairs without a result, and add theirs to `results`, by the index of the pair."""
+    """Check the pairs without a result, and add their results to `results`, by the pair's index."""
     missing = [pair for pair in range(len(pairs.pairs)) if pair not in results]
     if not missing:
         return
     try:
         with closing(check_pairs(checking, [pairs.pairs[pair] for pair in missing])) as batches:
-            for start, batch in batches:
+            for start, batch in batches:  # the results of `missing[start]` and the pairs after it
                 for pair, result in zip(missing[start:], batch, strict=False):
                     if result[1] is not None:
                         raise pairs.error(pair, result[1], checking.labels)
@@ -358,12 +357,8 @@ def portable_check(
     parts = (text_or_type, validated_result, call_checker, check_pair, _sendable, _check_each)
     check = _with_code(*parts, *([_check_whole_batch] if is_batched else []))
     own_labels = None if labels is None else dict(labels)
-    return partial(Portable(check), Portable(checker), own_labels, _process_name())
-
-
-def _process_name() -> str:
-    """Return a name of this process that differs from those of processes on other machines."""
-    return f"{platform.node()}:{os.getpid()}"
+    home = f"{platform.node()}:{os.getpid()}"  # a name of this process, unlike those elsewhere
+    return partial(Portable(check), Portable(checker), own_labels, home)
 
 
 def _check_each(
@@ -379,10 +374,7 @@ def _check_each(
 
 
 def _sendable(problem: Any, home: str) -> Any:
-    """Return a problem of a pair in a form that can be pickled.
-
-    In another process than `home`, an exception gets its traceback as a note.
-    """
+    """Return a problem that can be pickled, with its traceback unless this process is `home`."""
     import os
     import pickle
     import platform
@@ -401,10 +393,7 @@ def _sendable(problem: Any, home: str) -> Any:
 def _check_whole_batch(
     checker: Callable[..., Any], labels: Mapping[str, float], home: str, batch: PairBatch
 ) -> BatchResult:
-    """Check all pairs of a batch by one call, with lists of predictions and references.
-
-    Arguments and results are those of `_check_each`. If the call fails, each pair has the problem.
-    """
+    """Check a batch as `_check_each` does, but by one call, whose problem each pair has."""
     start, pairs = batch
     results, problem = call_checker(checker, *map(list, zip(*pairs, strict=True)))
     if problem is not None:
@@ -417,14 +406,11 @@ def _check_whole_batch(
 
 
 def _with_code(*functions: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a copy of the last function, which may call the others.
-
-    The copies belong to `__main__`, so that `dill` pickles their code.
-    """
+    """Return a copy of the last function, which may call the others, to pickle it with its code."""
     space: dict[str, Any] = {"__builtins__": builtins}
     for function in functions:
         copy = FunctionType(function.__code__, space, function.__name__)
-        copy.__module__ = "__main__"
+        copy.__module__ = "__main__"  # so that `dill` pickles its code
         space[function.__name__] = copy
     return copy
 
@@ -442,7 +428,7 @@ class _Worker:
         self.connection, theirs = Pipe()
         self.batch: PairBatch | None = None
         self.deadline = math.inf
-        self._process = Process(target=_serving(), args=(theirs, check), daemon=True)
+        self._process = Process(target=_worker_function(), args=(theirs, check), daemon=True)
         with warnings.catch_warnings():
             # Since 3.12, Python warns if it forks a process that has threads, as libraries for
             # data have. The workers use none of these libraries.
@@ -478,7 +464,7 @@ class _Worker:
         self.connection.close()
 
 
-def _serving() -> Portable:
+def _worker_function() -> Portable:
     """Return the function of a worker process, which checks batches until its parent exits."""
 
     def serve(connection: Connection, check: CheckBatch) -> None:

@@ -57,8 +57,9 @@ class Result(unittest.TestResult):
         if self.problem is not None:
             return
         text = failure_line(problem) if isinstance(problem, BaseException) else problem
-        is_alone = isinstance(problem, BaseException) and name in (CODE, "check")
-        self.problem = text if is_alone else f"{name}: {text}"
+        # There is only one test of each of these names, so an exception needs no name.
+        needs_no_name = isinstance(problem, BaseException) and name in (CODE, "check")
+        self.problem = text if needs_no_name else f"{name}: {text}"
 
     def call(self, name: str, function: Callable[[], Any]) -> None:
         """Call a function, and note an exception that it raises as the failure of a test."""
