@@ -83,9 +83,9 @@ def choice_in_words(choice: Reading) -> str:
 
 
 def is_reading(reading: Any) -> bool:
-    """Return whether an object from a link or a program is a choice as `choice_in_words` takes it.
+    """Return whether an object from a link or a program is a `Reading`, a dict of known arguments.
 
-    Correct outcomes in it are not checked here.
+    The values of `correct_values` and `correct_at_least` are not checked here.
     """
     try:
         choice = {name: value for name, value in reading.items() if name not in _CORRECT}
