@@ -446,12 +446,11 @@ def check_samples(ks: list[int], n: np.ndarray, remedy: str = "") -> None:
 """The interface through which the core uses the other folders (rooms) of the installed package.
 
 A metric that `evaluate` loads as a script has only the core, in one file, its kernel. The core
-calls what only the package has as methods of `PACKAGE.rooms`. In a script this is a `Rooms` object,
-most of whose methods raise an error that names the missing package.
+calls what only the package has as methods of `PACKAGE.rooms`, which in a script is a `Rooms`.
 """
 
 
-KERNEL = "1109598cf690"
+KERNEL = "c6b36eaec425"
 """A hash of the core, which `shared/vendor.py` writes into kernels; "" in the package itself."""
 
 INSTALL = 'pip install "evaluate-at-k @ git+https://github.com/evaluate-at-k/evaluate-at-k"'
@@ -468,9 +467,9 @@ def installed_version() -> str | None:
 
 
 def has_same_package() -> bool:
-    """Return whether this code is a kernel, and the installed package has the same core.
+    """Return whether a script with this copy of the core, its kernel, can use the package instead.
 
-    If so, the script uses the package. If the package has another core, a warning says so.
+    It can if the core of the package is the same. If it is another one, a warning says so.
     """
     version = installed_version()
     if not KERNEL or version is None:  # This is the package itself, or there is no package.
@@ -1012,16 +1011,16 @@ def one_column_each(keys: Iterable[ScoreKey]) -> dict[ScoreKey, Score]:
 def with_product_columns(
     scores: Mapping[ScoreKey, Score], columns: np.ndarray
 ) -> tuple[dict[ScoreKey, Score], np.ndarray]:
-    """Return the scores and the columns, (U, m), with a column for each product that is not pooled.
+    """Return scores and columns, (U, m), with a new column for each score that is not pooled.
 
-    All scores are then functions of means over questions.
+    The column has the products of single questions, so the score becomes a mean over questions.
     """
-    keys, extended = dict(scores), [*columns.T]
+    result, extended = dict(scores), [*columns.T]
     for key, score in scores.items():
         if not score.pooled:
-            keys[key] = Score((len(extended),))
+            result[key] = Score((len(extended),))  # the mean of the column that is added next
             extended.append(score.value(columns.T))
-    return keys, np.stack(extended, axis=1) if len(extended) > columns.shape[1] else columns
+    return result, np.stack(extended, axis=1) if len(extended) > columns.shape[1] else columns
 
 
 @dataclass(frozen=True)
@@ -1607,9 +1606,8 @@ def normal_z(confidence: float) -> float:
 
 """Arrow columns of the samples and references that are to be checked, and batches of questions.
 
-Texts are large strings. All other values, and texts that UTF-8 cannot hold, are stored as JSON,
-which keeps their types: lists, dicts, integers of any size, bools among numbers. A float16 or
-float32 becomes the double that prints the same, so that np.float32(0.1) equals 0.1.
+Texts are large strings. All other values, and texts that UTF-8 cannot hold, are JSON, which keeps
+their types. A float16 or float32 becomes the double that prints the same: np.float32(0.1) is 0.1.
 """
 
 
@@ -3136,13 +3134,9 @@ class Checking:
     def check(self, samples: Samples, cache: dict[str, Any] | None = None) -> Checked:
         """Check every sample against the reference of its question.
 
-        A sample is not scored if it is None, or if the checker returns None. If a check fails, the
-        package adds the finished ones to `cache`, and takes them from it in a later call.
-
-        Raises:
-            ValueError: if the checker raises an exception (which is the cause), or returns
-                something that is not an outcome; or if a named checker cannot use a reference. The
-                message has the index, such as predictions[3][7].
+        A sample is not scored if it is None, or if the checker returns None. If a check fails, a
+        ValueError has the index of its sample or reference, such as predictions[3][7]. The package
+        then adds the finished checks to `cache`, and takes them from it in a later call.
         """
         if self.matches_exactly:
             outcomes = outcomes_of_match(samples, match_exactly(samples))
@@ -3211,11 +3205,11 @@ class DistinctPairs:
         )
 
     def outcomes(self, results: Sequence[float | None]) -> Samples:
-        """Return the outcomes of all samples, from the (P,) outcomes of the pairs or None.
+        """Return the outcomes of all samples, from those of the P pairs, None for unscored ones.
 
         Raises a ValueError if there are both categories above 1 and shares, which are floats.
         """
-        padded = [*results, None]  # the last one is for samples that are None
+        padded = [*results, None]  # Samples that are None have the index P.
         numbers = np.array([0 if result is None else result for result in padded])
         if numbers.dtype.kind == "f" and numbers.max() > 1:
             pair = int(numbers.argmax())
@@ -3224,17 +3218,14 @@ class DistinctPairs:
                 f" returned {results[pair]}, a category, and shares of correctness for other "
                 f"samples: return one of the two for all.",
             )
-        scored = np.array([result is not None for result in padded])[self.index]
+        is_scored = np.array([result is not None for result in padded])[self.index]
         samples = self.samples
-        multiplicity = samples.multiplicity if scored.all() else samples.weights * scored
+        multiplicity = samples.multiplicity if is_scored.all() else samples.weights * is_scored
         return Samples(numbers[self.index], samples.sizes, _OUTCOMES, multiplicity)
 
 
 def _check_pairs_alone(checking: Checking, pairs: DistinctPairs, cache: dict[str, Any]) -> list:
-    """Return the outcomes of pairs, (P,), checked in the executor, or else in this thread.
-
-    With the package, a function of checkers/workers.py takes the place of this one.
-    """
+    """Return the (P,) outcomes of pairs without the package, by the executor or in this thread."""
     assert callable(checking.checker)
     run: Callable[..., Any] = map if checking.executor is None else checking.executor.map
     check = partial(check_pair, checking.checker, checking.labels or {})
@@ -3762,11 +3753,7 @@ class Computation:
         return [name for name in self.in_order if not isinstance(options.get(name), no_order)]
 
     def read(self, predictions, references) -> Samples:
-        """Return the samples of all questions, from the arguments of `compute`.
-
-        Samples with references, and texts that may be labels, are stored in Arrow. Other samples
-        are outcomes, which are validated.
-        """
+        """Return the samples of all questions: answers to check, labels, or validated outcomes."""
         if predictions is None:
             raise ValueError("predictions are missing: give each question's list of samples.")
         samples = read_samples(predictions)
@@ -3777,8 +3764,8 @@ class Computation:
                     "give counts of answers, as {'answers': [['12', '13']], 'counts': [[5, 3]]}."
                 )
             return stored(samples, references)
-        if self.accepts_labels and hasattr(samples.values, "chunks"):
-            # Texts may be labels. Their numbers are parameters of `compute`, which follow later.
+        are_texts = hasattr(samples.values, "chunks")  # a column of Arrow
+        if self.accepts_labels and are_texts:  # Parameters of `compute` say what labels mean.
             return samples
         check_types(samples)
         outcomes = as_outcomes(samples)
@@ -4815,8 +4802,7 @@ def max_limits(
     """Return estimates of Max@k at the k of each key, and the method of their limits.
 
     `score_range` has the least and the largest possible score. By default they are those of the
-    rewards of each question. Without a confidence, the method is not used. All methods but
-    "questions" need the package.
+    rewards of each question. Without a confidence, the method is not used.
     """
     if options.confidence is None:
         points = max_scores(rewards, ks)

@@ -136,13 +136,9 @@ class Checking:
     def check(self, samples: Samples, cache: dict[str, Any] | None = None) -> Checked:
         """Check every sample against the reference of its question.
 
-        A sample is not scored if it is None, or if the checker returns None. If a check fails, the
-        package adds the finished ones to `cache`, and takes them from it in a later call.
-
-        Raises:
-            ValueError: if the checker raises an exception (which is the cause), or returns
-                something that is not an outcome; or if a named checker cannot use a reference. The
-                message has the index, such as predictions[3][7].
+        A sample is not scored if it is None, or if the checker returns None. If a check fails, a
+        ValueError has the index of its sample or reference, such as predictions[3][7]. The package
+        then adds the finished checks to `cache`, and takes them from it in a later call.
         """
         if self.matches_exactly:
             outcomes = outcomes_of_match(samples, match_exactly(samples))
@@ -211,11 +207,11 @@ class DistinctPairs:
         )
 
     def outcomes(self, results: Sequence[float | None]) -> Samples:
-        """Return the outcomes of all samples, from the (P,) outcomes of the pairs or None.
+        """Return the outcomes of all samples, from those of the P pairs, None for unscored ones.
 
         Raises a ValueError if there are both categories above 1 and shares, which are floats.
         """
-        padded = [*results, None]  # the last one is for samples that are None
+        padded = [*results, None]  # Samples that are None have the index P.
         numbers = np.array([0 if result is None else result for result in padded])
         if numbers.dtype.kind == "f" and numbers.max() > 1:
             pair = int(numbers.argmax())
@@ -224,17 +220,14 @@ class DistinctPairs:
                 f" returned {results[pair]}, a category, and shares of correctness for other "
                 f"samples: return one of the two for all.",
             )
-        scored = np.array([result is not None for result in padded])[self.index]
+        is_scored = np.array([result is not None for result in padded])[self.index]
         samples = self.samples
-        multiplicity = samples.multiplicity if scored.all() else samples.weights * scored
+        multiplicity = samples.multiplicity if is_scored.all() else samples.weights * is_scored
         return Samples(numbers[self.index], samples.sizes, _OUTCOMES, multiplicity)
 
 
 def _check_pairs_alone(checking: Checking, pairs: DistinctPairs, cache: dict[str, Any]) -> list:
-    """Return the outcomes of pairs, (P,), checked in the executor, or else in this thread.
-
-    With the package, a function of checkers/workers.py takes the place of this one.
-    """
+    """Return the (P,) outcomes of pairs without the package, by the executor or in this thread."""
     assert callable(checking.checker)
     run: Callable[..., Any] = map if checking.executor is None else checking.executor.map
     check = partial(check_pair, checking.checker, checking.labels or {})

@@ -304,8 +304,7 @@ def max_limits(
     """Return estimates of Max@k at the k of each key, and the method of their limits.
 
     `score_range` has the least and the largest possible score. By default they are those of the
-    rewards of each question. Without a confidence, the method is not used. All methods but
-    "questions" need the package.
+    rewards of each question. Without a confidence, the method is not used.
     """
     if options.confidence is None:
         points = max_scores(rewards, ks)

@@ -1,8 +1,7 @@
 """Arrow columns of the samples and references that are to be checked, and batches of questions.
 
-Texts are large strings. All other values, and texts that UTF-8 cannot hold, are stored as JSON,
-which keeps their types: lists, dicts, integers of any size, bools among numbers. A float16 or
-float32 becomes the double that prints the same, so that np.float32(0.1) equals 0.1.
+Texts are large strings. All other values, and texts that UTF-8 cannot hold, are JSON, which keeps
+their types. A float16 or float32 becomes the double that prints the same: np.float32(0.1) is 0.1.
 """
 
 from __future__ import annotations
