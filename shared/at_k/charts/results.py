@@ -115,7 +115,8 @@ def score_notes(runs: Mapping[str, ChartScores], checkers: Mapping[str, Any] | N
     """
     averages = {getattr(scores, "averaging", ""): None for scores in runs.values()}
     sentences = [f"{text[0].upper()}{text[1:]}." for text in averages if text]
-    checkers = _checkers_of(runs) if checkers is None else checkers
+    if checkers is None:
+        checkers = {name: x["checker"] for name, x in runs.items() if "checker" in x}
     texts = list(map(correction_in_words, checkers.values()))
     if len(texts) >= len(runs) and len({*texts}) == 1:
         sentences.append(f"Scores: {texts[0]}.")  # All runs are corrected alike.
@@ -123,11 +124,6 @@ def score_notes(runs: Mapping[str, ChartScores], checkers: Mapping[str, Any] | N
         named = zip(checkers, texts, strict=True)
         sentences += [f"{name or 'Scores'}: {text}." for name, text in named]
     return " ".join(sentences)
-
-
-def _checkers_of(runs: Mapping[str, ChartScores]) -> dict[str, Any]:
-    """Return the entry "checker" of each run whose scores are corrected."""
-    return {name: scores["checker"] for name, scores in runs.items() if "checker" in scores}
 
 
 def row_of(estimate: Estimate, **columns: Any) -> Row:
@@ -270,12 +266,12 @@ class ChartDetails:
         return ".2%" if self.percent else ".4f"
 
     def caption_of(self, rows: Iterable[Row], mark: str, *more: str) -> str:
-        """Return the option `caption`. If it is None, return sentences on limits and samples.
+        """Return the option `caption`, or sentences on limits, the sentences `more`, and samples.
 
-        `mark` is "Bands" or "Bars", the marks that show the limits of `rows`. `more` are sentences
-        to insert. Raises ValueError if rows name another method than the option `interval`.
+        `mark` is "Bands" or "Bars", the marks that show the limits of `rows`.
         """
         limited = [row for row in rows if "lo" in row]
+        # Even for a caption: it raises a ValueError if `interval` is not the method of the rows.
         limits = self._sentence_on_limits(limited, mark) if limited else ""
         if self.caption is not None:
             return self.caption

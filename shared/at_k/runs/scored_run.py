@@ -51,11 +51,6 @@ class ScoredRun:
     `points` are the scores of the questions, `estimates`, (m,), those of the run, and `counted` the
     indices of the questions whose weight is not 0. `intervals` is a cached function from the name
     of an interval and a confidence to the `Interval` of each score, for exact rates of the checker.
-
-    `scores_and_limits` scores the run. It is called once for each interval. `for_covariance` is a
-    faster function, or None, whose method is asked for covariances only. `label_distances` returns
-    for a confidence how far scores may lie below and above the estimates, (2, m), because labels
-    estimate the rates of the checker. It is None without labels.
     """
 
     def __init__(
@@ -67,12 +62,19 @@ class ScoredRun:
         bounds: Range = UNIT_RANGE,
         label_distances: Callable[[float], np.ndarray] | None = None,
     ):
+        """Score a run by `scores_and_limits`, which is called once for each interval.
+
+        `for_covariance` is a faster function, or None, for covariances only. `label_distances` is
+        the function of a confidence behind the method of this name, or None without labels.
+        """
         self.run, self.options, self.bounds = run, options, bounds
         self._for_covariance, self._label_distances = for_covariance, label_distances
-        self._scores_and_method = cache(lambda x: scores_and_limits(options.interval_options(x)))
+        self._scores_and_method = cache(
+            lambda interval: scores_and_limits(options.interval_options(interval))
+        )
         self.intervals = cache(self._intervals)
-        (self.points, _), weights = self._scores_and_method(str(options.interval)), options.weights
-        all_questions = np.arange(len(run.outcomes))
+        self.points, _ = self._scores_and_method(str(options.interval))
+        weights, all_questions = options.weights, np.arange(len(run.outcomes))
         self.counted = all_questions if weights is None else np.flatnonzero(weights)
         self.estimates = np.array([*self.points.over(self.counted, weights).values()])
         self.intervals(str(options.interval), options.confidence)  # ValueError if there are none
@@ -133,10 +135,7 @@ class ScoredRun:
         return confidence_of_a_look(confidence, look_size(n, interval == "questions"))
 
     def label_distances(self, confidence: float) -> np.ndarray:
-        """Return how far scores may lie below and above the estimates because of labels, (2, m).
-
-        Labels estimate the rates of the checker. Without labels, all distances are 0.
-        """
+        """Return how far labels let scores lie below and above the estimates, (2, m); 0 without."""
         if self._label_distances is None:
             return np.zeros((2, len(self.estimates)))
         return self._label_distances(self.look_confidence(confidence))
@@ -182,10 +181,9 @@ def score_runs(runs: Sequence[Run], options: ComparisonOptions) -> list[ScoredRu
 
 
 def _binary_scores(n: int | str, options: ComparisonOptions) -> dict[ScoreId, Score]:
-    """Return the scores of a metric of the pass@k family. avg@N is pass@1 with the key avg@N.
+    """Return the scores that can be corrected for the errors of a checker, or raise a ValueError.
 
-    `n` is the N in this key. Only these scores can be corrected for the errors of a checker. A
-    ValueError is raised for others.
+    They are those of the pass@k family, and avg@N, which is pass@1. `n` is the N in its key.
     """
     if options.metric in PASS_FAMILY:
         return options.scores_at(options.ks)
@@ -224,17 +222,16 @@ def _reward_run(
 ) -> ScoredRun:
     """Return the scored run for bayes@N, max@k or avg@N, which is max@1.
 
-    `rewards` maps the name of each run to its rewards. `bounds` are the least and the largest
-    reward of all runs.
+    `rewards` has the rewards of each run by its name, and `bounds` their least and largest value.
     """
     own = rewards[run.name]
     if options.metric != "bayes@N":
-        return ScoredRun(
-            run, options, partial(max_limits, own, ks, score_range=bounds), bounds=bounds
-        )
+        limits = partial(max_limits, own, ks, score_range=bounds)
+        return ScoredRun(run, options, limits, bounds=bounds)
     moments = moments_by_key(own, {key: own.posterior() for key in ks})
     means = Scores(moments.keys, moments.inverse, moments.mean)
     method = PosteriorIntervals(moments, bounds, weights=options.weights)
+    # Bayes@N is defined by its posterior, whatever interval is asked for.
     return ScoredRun(run, options, lambda _: (means, method), bounds=bounds)
 
 
