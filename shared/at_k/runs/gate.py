@@ -128,6 +128,7 @@ def _gate(
     """Return the gate of the run scored[0], of one score; scored[1], if any, is its baseline."""
     run, options = scored[0], scored[0].options
     (score,), (estimate,) = run.points.keys, run.estimates.tolist()
+    # How many units the interval is computed from: more of them would make it narrower.
     size, unit = float(len(run.run.outcomes)), "question"
     if options.interval != "questions":
         size, unit = float(np.mean([x.run.outcomes.n.mean() for x in scored])), "sample"
