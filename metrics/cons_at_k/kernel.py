@@ -450,7 +450,7 @@ calls what only the package has as methods of `PACKAGE.rooms`, which in a script
 """
 
 
-KERNEL = "c6b36eaec425"
+KERNEL = "d1fc47f31150"
 """A hash of the core, which `shared/vendor.py` writes into kernels; "" in the package itself."""
 
 INSTALL = 'pip install "evaluate-at-k @ git+https://github.com/evaluate-at-k/evaluate-at-k"'
@@ -830,9 +830,10 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 def shows_options(names: type, dataclass: type | None = None) -> Callable[[Function], Function]:
-    """Return a decorator that lists the **options of a function as keywords in its signature.
+    """Return a decorator that shows the **options of a function as keywords in its signature.
 
-    The class `names` has their names and types, and `dataclass`, or else `names`, their defaults.
+    The annotations of the class `names` are their names and types. Their defaults are those of the
+    fields of `dataclass`, or of `names` itself if there is no `dataclass`.
     """
     defaults = {option.name: option.default for option in fields(dataclass or names)}
 
@@ -2527,7 +2528,7 @@ class QuestionIntervals(IntervalMethod):
 
     def problem(self, questions: np.ndarray) -> str | None:
         """Return why questions with these indices have no interval, or None if they have one."""
-        if self._allow_one or not self._is_one_cluster(questions):
+        if self._allow_one or not self._is_one_cluster(questions):  # One has the whole range.
             return None
         return (
             "one question, or one cluster of questions, does not show how questions vary: add "
@@ -2723,6 +2724,7 @@ def read_distinct(
     """
     distinct, code = distinct_entries(values)
     forms = [form(entry) for entry in to_python(distinct)]
+    # A null has the code -1, and stays null.
     samples = pa.array(forms, TEXTS).take(pa.array(code, mask=code < 0))
     return forms, pa.chunked_array([samples])
 
@@ -3081,13 +3083,11 @@ def _hashable(value: Any) -> Any:
 
 @dataclass
 class Checking:
-    """A checker and the options that say how it runs.
+    """A checker and the options that say how it runs, as in `compute`.
 
-    `num_proc`, `executor` and `timeout` are those of `compute`, and `labels` has the number of each
-    label that the checker may return. `package_checker` is the object of the installed package that
-    checks all samples, or None for "exact_match" and functions.
-
-    A ValueError or TypeError is raised if an attribute is invalid, or if two exclude each other,
+    `labels` has the number of each label that the checker may return. `package_checker` is the
+    object of the installed package that checks all samples, or None for "exact_match" and
+    functions. A ValueError or TypeError is raised if an attribute is invalid or excludes another,
     and an ImportError if the checker needs a library that is not installed.
     """
 
@@ -3113,10 +3113,6 @@ class Checking:
             self.package_checker = PACKAGE.rooms.checker(self)
         elif self._needs_workers():
             PACKAGE.rooms.check_workers(self)
-        self._check_executor()
-
-    def _check_executor(self) -> None:
-        """Raise a TypeError if the executor, if there is one, is a class or cannot run checks."""
         executor = self.executor
         if executor is not None and (isinstance(executor, type) or not hasattr(executor, "map")):
             raise TypeError(f"executor is {short(executor)}: give an Executor, such as a pool.")
@@ -3134,9 +3130,10 @@ class Checking:
     def check(self, samples: Samples, cache: dict[str, Any] | None = None) -> Checked:
         """Check every sample against the reference of its question.
 
-        A sample is not scored if it is None, or if the checker returns None. If a check fails, a
-        ValueError has the index of its sample or reference, such as predictions[3][7]. The package
-        then adds the finished checks to `cache`, and takes them from it in a later call.
+        A sample is not scored if it is None, or if the checker returns None. A ValueError, with the
+        index, is raised if the checker raises an exception, returns something other than an
+        outcome, or cannot use a reference. If the package (`PACKAGE.rooms`) runs the checks, those
+        that are finished then stay in `cache` for a later call.
         """
         if self.matches_exactly:
             outcomes = outcomes_of_match(samples, match_exactly(samples))
@@ -3158,16 +3155,12 @@ class Checking:
 class DistinctPairs:
     """The P distinct pairs of a sample and its question's reference, of S samples in all.
 
-    Attributes:
-        pairs: (P,) pairs of a prediction and a reference.
-        first: (P,) index of the first sample of each pair.
-        index: (S,) index of the pair of each sample, P for samples that are None.
-        samples: all samples, with references.
+    `samples` are all samples, with references.
     """
 
     pairs: list[PairToCheck]
-    first: np.ndarray
-    index: np.ndarray
+    first: np.ndarray  # (P,) the index of the first sample of each pair
+    index: np.ndarray  # (S,) the index of the pair of each sample, P for samples that are None
     samples: Samples
 
     @classmethod
@@ -3179,7 +3172,7 @@ class DistinctPairs:
         pair_code = question[present] * len(distinct) + code[present]
         _, first, inverse = np.unique(pair_code, return_index=True, return_inverse=True)
         first = present[first]
-        index = np.full(len(code), len(first))
+        index = np.full(len(code), len(first))  # P, no index of a pair, for samples that are None
         index[present] = inverse
         predictions, references = to_python(distinct), to_python(samples.references)
         pairs = [(predictions[code[sample]], references[question[sample]]) for sample in first]
@@ -3485,14 +3478,10 @@ class CoherentIntervals(DerivedIntervals):
 
 """Expected credits of k of the n samples of a question, which estimate the scores of k new samples.
 
-Draw k of n samples, c of which are correct. The number j of correct ones is hypergeometric,
-
-    P(j) = C(c, j) C(n - c, k - j) / C(n, k).
-
-For n up to 128 a probability is a quotient of two integers, and only the quotient is rounded. For
-larger n it is a product of ratios P(j + 1) / P(j), from the mode outwards: 13 digits are correct
-for n = 10,000, where logarithms of gamma functions would give 11. There are U distinct pairs (n, c)
-and m vectors of credits.
+If c of n samples are correct, the number j of correct ones among k of them is hypergeometric, with
+P(j) = C(c, j) C(n - c, k - j) / C(n, k). For n up to 128 only this quotient of integers is rounded.
+For larger n, products of ratios P(j + 1) / P(j) from the mode outwards have 13 correct digits for
+n = 10,000, where logarithms of gamma functions would give 11. There are U distinct pairs (n, c).
 """
 
 
@@ -3527,8 +3516,8 @@ def expected_credits(n: np.ndarray, c: np.ndarray, credits: Sequence[Credits]) -
         if 0 < size <= _MOST_EXACT:  # A cached table has the values for all c from 0 to n.
             result[:, columns] = _expected_table(size, credits_of_k)[c]
             continue
-        # With equal n, sums over ranks give pass@k and pass^k for all c at once, in a time that
-        # grows with n, and not with U k. For k = 1 rounding would cost them a digit.
+        # With equal n, `_sums_over_ranks` gives pass@k and pass^k for all c at once, in a time that
+        # grows with n, and not with U k. For k = 1 its sums are less precise, by one digit.
         are_pass_scores = {*credits_of_k} <= {any_correct(k), all_correct(k)}
         if k > 1 and 0 < size <= len(c) * k and are_pass_scores:
             for column in columns:
@@ -3582,9 +3571,8 @@ def _table_of_tails(n: int, k: int) -> np.ndarray:
 def _weighted_sums(tails: np.ndarray, credits: Sequence[Credits]) -> np.ndarray:
     """Return the expected sums of m vectors of k credits, (U, m), from (U, k) tails.
 
-    They are S_w, the sum over r of w_r x P(at least r of k samples are correct). The probabilities
-    are rounded before they are added, as by the formula of mG-Pass@k in its paper, whose published
-    digits are reproduced.
+    With the credits w, each is the sum over r of w_r x P(at least r of k samples are correct). The
+    rounded probabilities are added, as this gives the digits in the paper of mG-Pass@k.
     """
     sums = []
     for credit in map(np.array, credits):
@@ -3597,11 +3585,8 @@ def _weighted_sums(tails: np.ndarray, credits: Sequence[Credits]) -> np.ndarray:
 
 @lru_cache(maxsize=64)
 def chance_of_rank(n: int, k: int) -> np.ndarray:
-    """Return the probability that the last of k random samples has the rank i = 1 .. n, (n,).
-
-    For n samples in a row it is C(i - 1, k - 1) / C(n, k): k / n for i = n, and
-    (i + 1 - k) / i times that of i + 1 for smaller i, or 0.
-    """
+    """Return P(i is the largest of k different random numbers from 1 to n) for each i, (n,)."""
+    # It is C(i - 1, k - 1) / C(n, k): k / n for i = n, and (i + 1 - k) / i times that of i + 1.
     i = np.arange(n - 1, 0, -1)
     return k / n * np.cumprod([1.0, *np.maximum(i + 1 - k, 0) / i])[::-1]
 
@@ -3795,8 +3780,7 @@ probability that a new sample has one of at most r_l. As A_l is A_m times an ind
 
     E[A_l] = a_l / t = Q_l,    Cov[A_l, A_m] = Q_l (t - a_m) / (t (t + 1))    for l <= m.
 
-The mean reward is r_L minus the sum of (r_(l+1) - r_l) A_l, so its variance has positive terms
-only. M questions have S samples, C + 1 categories, and U distinct rows of counts.
+M questions have S samples, C + 1 categories, and U distinct rows of counts.
 """
 
 
@@ -3805,21 +3789,13 @@ _VALID_REWARD = "a reward is a number from -1e150 to 1e150, whose square is a do
 
 @dataclass(frozen=True)
 class Rewards:
-    """The rewards of the samples of each question, as cumulative counts in U distinct rows.
+    """The rewards of the samples of each question, as cumulative counts in U distinct rows."""
 
-    Attributes:
-        inverse: (M,) the row of each question.
-        levels: (L,) rewards, ascending.
-        at_most: (U, L) number of samples with at most each reward; the last column is n.
-        categories: (L,) number of categories with at most each reward; None for real rewards.
-        prior: (U, L) number of prior outcomes with at most each reward, or 0 for none.
-    """
-
-    inverse: np.ndarray
-    levels: np.ndarray
-    at_most: np.ndarray
-    categories: np.ndarray | None = None
-    prior: np.ndarray | int = 0
+    inverse: np.ndarray  # (M,) the row of each question
+    levels: np.ndarray  # (L,) rewards, ascending
+    at_most: np.ndarray  # (U, L) number of samples with at most each reward; the last column is n
+    categories: np.ndarray | None = None  # (L,) categories with at most each; None for real rewards
+    prior: np.ndarray | int = 0  # (U, L) prior outcomes with at most each reward, or 0 for none
 
     @property
     def multiplicity(self) -> np.ndarray:
@@ -3867,7 +3843,7 @@ class Rewards:
         Let F_l be the unknown probability that the maximum is at most r_l, with the means
         `mean_cdf`, (U, L), and Cov[F_l, F_m] = mean_cdf_l x cov_factor_m for l <= m. The expected
         maximum is r_L minus the sum of (r_(l+1) - r_l) F_l. For each m, the covariance of l = m and
-        twice those of l < m are added.
+        twice those of l < m are added. None is negative.
         """
         gaps = np.diff(self.levels, append=self.levels[-1:])  # r_(l+1) - r_l, and 0 for l = L
         terms = gaps * mean_cdf
@@ -4060,9 +4036,8 @@ def check_rewards(w, labels: Mapping[str, float] | None = None) -> np.ndarray:
 def check_prior_outcomes(R0, questions: int, categories: int) -> np.ndarray:
     """Return the number of prior outcomes of each question in each category, (M, C + 1).
 
-    R0 has M rows of D prior outcomes; or it is a flat list of all M x D, question after question;
-    or None for no prior outcomes. A ValueError is raised if it has another shape, or a missing
-    entry.
+    R0 has M rows of D outcomes, or is a flat list of all, question after question, or None for no
+    prior outcomes. A ValueError is raised if it has another shape, or a missing entry.
     """
     if is_list_like(R0) and not hasattr(R0, "__len__"):  # a generator, which is read twice below
         R0 = list(R0)
@@ -4399,10 +4374,7 @@ class SampledMetric(evaluate.Metric, abc.ABC):
         self._forget()
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return the attributes without the lock, and without methods that evaluate has bound.
-
-        Results of checks are left out, because they hold the checker, which may not be pickled.
-        """
+        """Return the attributes without what may not be pickled: lock, bound methods, checkers."""
         state = {name: x for name, x in vars(self).items() if not isinstance(x, MethodType)}
         return state | {"_lock": None, "_cache": {}}
 
@@ -4537,15 +4509,11 @@ INTERVALS = ("posterior", "sampling", "hierarchical", "questions", "auto")
 def method_of_auto(has_prior: bool, has_clusters: bool, repeated: bool | None = None) -> str:
     """Return the name of the method that `interval="auto"` stands for.
 
-    It is "posterior" with a prior that is not uniform, and "questions" with clusters. Otherwise:
-
-    - If a question has two samples or more, it is "sampling", because the samples show how scores
-      vary when the same questions are sampled again. "sampling" uses "hierarchical" for k > n.
-    - If each question has one sample, it is "questions": only differences between questions show a
-      variance. Scores with k > n then have no estimate, and a single question has the whole range.
-
-    `repeated` is whether a question of the run or group has two samples or more, or None if this is
-    not known yet. The result is then "auto" if it depends on the data.
+    It is "posterior" with a prior that is not uniform, and "questions" with clusters. Otherwise it
+    is "sampling" if a question is `repeated`, with two samples or more, as these show how scores
+    vary when the same questions are sampled again ("hierarchical" for k > n). If each has one, it
+    is "questions", as only differences between questions show a variance. Scores with k > n then
+    have no estimate. If `repeated` is None, not known yet, it is "auto".
     """
     if has_prior:
         return "posterior"
@@ -4570,29 +4538,17 @@ OVER_QUESTIONS = Weighting()
 
 @dataclass(frozen=True)
 class IntervalOptions:
-    """How intervals are computed. The values are valid.
+    """How intervals are computed. The values are valid."""
 
-    Attributes:
-        confidence: the confidence of each interval, or None for no intervals.
-        method: the name of the method; "auto" if it depends on the numbers of samples.
-        is_named: whether the results name the method of each interval, as for interval="auto".
-        clusters: (M,) integer label of each question's cluster, or None if each is its own.
-        weighting: how questions are averaged.
-        prior: alpha0 and beta0 of the Beta prior of success rates, for the posterior.
-        bounds: the lower and the upper bound that limits are clipped to.
-        band: whether to add the simultaneous confidence band of each score over k.
-        anytime: whether limits hold together at all times at which the user looks at the data.
-    """
-
-    confidence: float | None = None
-    method: str = "auto"
-    is_named: bool = True
-    clusters: np.ndarray | None = None
+    confidence: float | None = None  # of each interval, or None for no intervals
+    method: str = "auto"  # by name, or "auto" if it depends on the numbers of samples
+    is_named: bool = True  # whether results name the method of each interval, as for "auto"
+    clusters: np.ndarray | None = None  # (M,) integer labels, or None if each question is its own
     weighting: Weighting = OVER_QUESTIONS
-    prior: tuple[float, float] = (1.0, 1.0)
-    bounds: tuple[float, float] = (-math.inf, math.inf)
-    band: bool = False
-    anytime: bool = False
+    prior: tuple[float, float] = (1.0, 1.0)  # alpha0 and beta0 of the Beta prior of success rates
+    bounds: tuple[float, float] = (-math.inf, math.inf)  # to which limits are clipped
+    band: bool = False  # whether to add the simultaneous confidence band of each score over k
+    anytime: bool = False  # whether limits hold together at all looks at the data
 
     @property
     def weights(self) -> np.ndarray | None:
@@ -4627,9 +4583,8 @@ def interval_options(
 ) -> IntervalOptions:
     """Return the parameters of a metric for M questions as options of intervals.
 
-    `known` are the names that `interval` can have, and `has_prior_outcomes` says whether the metric
-    was given R0. A ValueError is raised if a parameter is invalid, has no use without another, or
-    contradicts another.
+    `known` are the names that `interval` can have, and `has_prior_outcomes` says if R0 is given. A
+    ValueError is raised if a parameter is invalid, or contradicts or lacks another.
     """
     prior, limits = check_prior(alpha0, beta0), check_bounds(bounds)
     check_flag("band", band)
@@ -4751,8 +4706,8 @@ def check_clusters(
 ) -> np.ndarray | None:
     """Return integer labels of the clusters of M questions, (M,), or None if `clusters` is None.
 
-    A warning says if a few clusters have most of the questions. A ValueError is raised if there are
-    not M labels, or if `interval`, the method of limits, is neither "questions" nor "auto".
+    A warning says if a few clusters have most of the questions. A ValueError is raised unless there
+    are M labels, and the method `interval` is "questions" or "auto".
     """
     if clusters is None:
         return None
@@ -4779,7 +4734,8 @@ def pass_limits(
 ) -> tuple[Scores, IntervalMethod]:
     """Return estimates of scores of the pass@k family, and the method of their limits.
 
-    Without a confidence, the method is not used. All methods but "questions" need the package.
+    Without a confidence, callers do not use the method that is returned. Methods other than
+    "questions" are in the installed package, which `PACKAGE.rooms` calls.
     """
     if options.confidence is None:
         points = pass_scores(counts, scores)
@@ -4801,8 +4757,8 @@ def max_limits(
 ) -> tuple[Scores, IntervalMethod]:
     """Return estimates of Max@k at the k of each key, and the method of their limits.
 
-    `score_range` has the least and the largest possible score. By default they are those of the
-    rewards of each question. Without a confidence, the method is not used.
+    `score_range` is the range of possible scores; by default, that of the rewards of each question.
+    The method is as for `pass_limits`.
     """
     if options.confidence is None:
         points = max_scores(rewards, ks)
@@ -5477,10 +5433,8 @@ def cons_at_k_results(
 
 
 def _check_included(included: set[str], known: set[str]) -> None:
-    """Raise a ValueError if vote@k, weighted_vote@k or accuracy is included but not `known`.
-
-    `known` are the metrics that have a value in this call. All other metrics always have one.
-    """
+    """Raise a ValueError if a score is included but not `known`: the inputs do not give it."""
+    # All other scores are always known.
     reasons = {
         "vote@k": "is a vote among answers: give predictions and references, or counts of answers",
         "weighted_vote@k": "needs vote_weights, a number for each sample",
@@ -5506,10 +5460,7 @@ def score_agg_results(
     weights: dict[str, float] = VERDICTS,
     **shared: Any,
 ) -> dict[str, Any]:
-    """Return the dict of scores of score_agg. metrics/score_agg documents the parameters.
-
-    The default of `weights` has the standard labels of verdicts. Intervals are for new questions.
-    """
+    """Return the dict of scores of score_agg. metrics/score_agg documents the parameters."""
     labels = check_weights(weights)
     common = SharedOptions(**shared)
     checking = common.checking(labels)

@@ -2,19 +2,13 @@
 
 All processes of a run call `compute` together. Process 0 asks the others for their rows (questions
 with their samples), computes, and tells them whether it succeeded, so that all may retry after an
-error. The folder has these files. The first three are written under another name and renamed, so
-that none is read half written:
+error. By the keys in these files, a process ignores those of a run that was killed:
 
     request     a new key for each call of process 0
     <p>.rows    the rows of process p, with the key of the request and a key of their own
     result      the request, the keys of the rows that process 0 has received, and its error if any
     <p>.lock    the lock of process p, which it holds until it has computed, or ends
-    conflict    made by a process that found its lock taken
-
-By the keys, a process ignores files of a run that was killed. A process that holds <p>.lock has the
-role of process p. Two processes that want one role, as of two runs with the same name, are noticed.
-The `Exchange` objects of a process are numbered, so that processes that compute with different
-metric objects are noticed.
+    conflict    made by a process that found its lock taken, as by a run with the same name
 """
 
 from __future__ import annotations
@@ -77,10 +71,8 @@ _objects: dict[tuple[int, str], list[weakref.ref[Exchange]]] = {}
 
 
 def default_experiment() -> str:
-    """Return a name that is the same in all processes of this run, and differs between runs.
-
-    Without a launcher that names the run, processes with the same parent are one run.
-    """
+    """Return a name that is the same in all processes of this run, and differs between runs."""
+    # Without a launcher that names the run, processes with the same parent are one run.
     values = [socket.gethostname(), str(os.getppid())]
     for names in _LAUNCHERS:
         if all(name in os.environ for name in names):
@@ -92,9 +84,9 @@ def default_experiment() -> str:
 class Exchange:
     """Exchange rows for one process of a run, through files that it shares with the others.
 
-    The process holds its role, such as process 1 of 4, until a computation has succeeded. Another
-    process may take the role afterwards, as workers of a pool do. A ValueError is raised if another
-    living process has the role. `timeout` is how many seconds to wait for other processes.
+    The process holds its role, such as process 1 of 4, until a computation has succeeded, so that
+    another worker of a pool may take it. A ValueError is raised if another living process has the
+    role. `timeout` is how many seconds to wait for other processes.
     """
 
     def __init__(self, folder: Path, processes: int, process: int, timeout: float):
@@ -176,9 +168,9 @@ class Exchange:
     ) -> dict[str, Any] | None:
         """Return the scores for the questions of all processes in process 0, and None in others.
 
-        `read` returns the batches of this process, and `score` the scores for the batches of all. A
-        process that cannot read its questions still takes part, so that the others learn why there
-        is no result. A ValueError is raised if another process fails, or does not take part.
+        `read` returns the batches of this process, and `score` the scores for those of all. If
+        `read` fails, this process still tells the others why. A ValueError is raised if another
+        process fails, or does not take part.
         """
         batches: list[Samples] = []
         problem = None
@@ -356,7 +348,7 @@ def read_batch(data: Any) -> Samples:
 def write_whole(
     path: Path, content: bytes, write_more: Callable[[BinaryIO], Any] | None = None
 ) -> None:
-    """Write `content` and what `write_more` adds to a temporary file, and rename that to `path`."""
+    """Write `content`, and what `write_more` adds, to `path`. Nobody can read it half written."""
     temporary = path.with_name(f"{path.name}-{uuid.uuid4().hex}")
     try:
         with temporary.open("wb") as file:

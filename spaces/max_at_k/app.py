@@ -51,7 +51,7 @@ def clause(run: Run, options: Options, show: Show) -> str:
 
 
 def charts(runs: Sequence[Run], options: Options) -> list[Chart | None]:
-    """Return the charts of max@k by k and by question."""
+    """Return the charts of max@k by k and by question, of the results of the call "by_k"."""
     k = options["k"]
     return [
         Chart(

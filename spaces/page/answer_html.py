@@ -94,10 +94,7 @@ def _table_html(table: Cells) -> str:
 
 
 def questions_html(answer: Answer) -> str:
-    """Return the list of the questions as HTML, as many as fit. A row opens to show its samples.
-
-    The questions in which two runs differ most come first.
-    """
+    """Return the list of the questions as HTML, as many as fit. A row opens to show its samples."""
     runs, (question, sample) = _shown_runs(answer), answer.space.nouns
     heading, scores = _scores_of_questions(answer, runs)
     headings = [run.label for run in runs] if len(runs) > 1 else [heading]
@@ -107,7 +104,7 @@ def questions_html(answer: Answer) -> str:
     if len(scores) == 2:
         differences = [b - a for a, b in zip(*scores, strict=True)]
         columns.insert(0, ("difference", [number(x, sign=True) for x in differences]))
-        indices.sort(key=lambda index: -abs(differences[index]))
+        indices.sort(key=lambda index: -abs(differences[index]))  # the largest ones first
     rows = _rows_that_fit(answer, columns, indices)
     last, kind = f"{sample}s", ""
     if len(runs) > 1:
@@ -138,7 +135,8 @@ def _rows_that_fit(
 def _caption(answer: Answer, number_shown: int) -> str:
     """Return sentences about the list, of which the first `number_shown` questions are shown."""
     runs, (question, sample) = _shown_runs(answer), answer.space.nouns
-    total, (heading, _) = len(runs[0].names), _scores_of_questions(answer, runs)
+    total = len(runs[0].names)
+    heading, _ = _scores_of_questions(answer, runs)  # "" if questions have no scores
     end = f": {_MARKS[1]} correct, {_MARKS[0]} incorrect." if runs[0].is_binary else "."
     sentences = [f"Open a row to read the {sample}s of its {question}{end}"]
     if len(runs) > 1 and heading:

@@ -83,11 +83,9 @@ def choice_in_words(choice: Reading) -> str:
 
 
 def is_reading(reading: Any) -> bool:
-    """Return whether an object from a link or a program is a `Reading`, a dict of known arguments.
-
-    The values of `correct_values` and `correct_at_least` are not checked here.
-    """
+    """Return whether an object from a link or program is a choice for `choice_in_words`."""
     try:
+        # Correct outcomes are not checked here.
         choice = {name: value for name, value in reading.items() if name not in _CORRECT}
         return not choice or bool(choice_in_words(choice))
     except (TypeError, ValueError, LookupError, AttributeError):
@@ -144,7 +142,10 @@ def load_columns(path: str) -> Columns:
 
 
 def _likely_choices(columns: Columns, roles: Collection[str]) -> list[Reading]:
-    """Return a choice for each of these roles: numbered columns (a1, a2, ..), or a usual name."""
+    """Return a choice of likely columns for each of the `roles` that are in `SEVERAL`.
+
+    These are the largest group of numbered columns (a1, a2, ..), or else one of the names `SINGLE`.
+    """
     by_start: dict[str, list[str]] = {}
     for name in columns:
         by_start.setdefault(name.rstrip("0123456789"), []).append(name)
@@ -169,9 +170,9 @@ def _choices_from_error(error: SelectionError, columns: Columns) -> Iterator[Rea
 
 
 def _row_filter_choices(columns: Columns, where: Mapping[str, str]) -> Iterator[Reading]:
-    """Yield {"where": pairs} for each combination of entries in the columns of `where`, at most 40.
+    """Yield {"where": [[column, entry], ..]} for each combination of entries in these columns.
 
-    For a column that the table lacks, the entry is that in `where`.
+    If the table lacks a column, its entry is that in `where`. At most 40 are yielded.
     """
     size = len(next(iter(columns.values()), [""]))
     cells = [column_at(columns, name) or [entry] * size for name, entry in where.items()]
@@ -191,12 +192,10 @@ _NOUNS = {"references": "reference", "groups": "group", "clusters": "cluster"}
 
 
 def message_for_page(error: Warning | Exception | str, request: Request) -> str:
-    """Return the message of an error or a warning in the words of a page: places count from 1.
-
-    The name of a run is left out if it is a pasted text.
-    """
+    """Return the message of an error or a warning in the words of a page: places count from 1."""
     pair, message = request.space.nouns, ""
     nouns = dict(zip(("question", "sample"), pair, strict=True))
+    # The run of a pasted text is not named.
     unsaid = InPython if request.files else (InPython, RunName)
     pieces = error.args if isinstance(error, (InputError, InputWarning)) else [str(error)]
     for part in pieces:

@@ -57,7 +57,8 @@ def connect_events(space: Space, blocks: gr.Blocks, layout: Layout) -> None:
     others = [layout.choices.input, layout.address.change]
     options = [component.input for component in layout.controls.values()]
     for triggers, js, mode in (
-        # Each of these events starts at once: a later request of a visitor ends an earlier one.
+        # Each of these events starts at once, because a later request of a visitor ends an earlier
+        # one. With `true`, the page scrolls to the answer.
         ([*clicks, *others], "(...values) => page.begin(values, true)", "multiple"),
         (options, "(...values) => page.begin(values)", "always_last"),
     ):

@@ -99,7 +99,7 @@ def _copy_uploads(uploads: Sequence[str]) -> dict[str, tuple[str, str]]:
 
 
 def _save_pasted_text(text: str) -> dict[str, tuple[str, str]]:
-    """Save a pasted text as a file. Return {label of the run: (its name, its name in code)}."""
+    """Save a pasted text as a file. Return {label of the run: (name of file, name to show)}."""
     content = text.encode(errors="replace")
     if len(content) > MAX_BYTES:
         raise ValueError(_TOO_LARGE)
@@ -174,10 +174,7 @@ def _columns_of(run: Run, roles: Sequence[str]) -> dict[str, str]:
 
 
 def _names_and_texts(run: Run, total: int) -> tuple[list[str], list[str]]:
-    """Return a list of the names and a list of the texts of the `total` questions of a run.
-
-    Without names, the questions are "1", "2", .. , and without texts, these are "".
-    """
+    """Return the names (or "1", "2", ..) and the texts (or "") of a run's `total` questions."""
     names: list[list[str]] = []
     texts: list[list[str]] = []
     for column, entries in run.identifiers.items():

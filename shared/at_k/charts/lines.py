@@ -53,7 +53,7 @@ class LineAxis:
 def k_axis(ks: Iterable[int]) -> LineAxis:
     """Return the axis for curves at these values of k.
 
-    It is logarithmic for three powers of two or more, and for a wide range of k above 8.
+    It is logarithmic for three or more powers of 2, or if the last k is > 8 and >= 4 x the first.
     """
     ordered = sorted(set(ks))
     first, last = ordered[0], ordered[-1]

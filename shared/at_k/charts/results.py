@@ -113,13 +113,14 @@ def score_notes(runs: Mapping[str, ChartScores], checkers: Mapping[str, Any] | N
 
     `checkers` maps corrected runs to entries "checker" of `compute`. Default: those in `runs`.
     """
-    averages = {getattr(scores, "averaging", ""): None for scores in runs.values()}
+    averages = dict.fromkeys(getattr(scores, "averaging", "") for scores in runs.values())
     sentences = [f"{text[0].upper()}{text[1:]}." for text in averages if text]
     if checkers is None:
-        checkers = {name: x["checker"] for name, x in runs.items() if "checker" in x}
+        checkers = {name: scores["checker"] for name, scores in runs.items() if "checker" in scores}
     texts = list(map(correction_in_words, checkers.values()))
-    if len(texts) >= len(runs) and len({*texts}) == 1:
-        sentences.append(f"Scores: {texts[0]}.")  # All runs are corrected alike.
+    all_are_corrected = len(texts) >= len(runs)
+    if all_are_corrected and len({*texts}) == 1:  # in the same way
+        sentences.append(f"Scores: {texts[0]}.")
     else:
         named = zip(checkers, texts, strict=True)
         sentences += [f"{name or 'Scores'}: {text}." for name, text in named]

@@ -67,14 +67,12 @@ def _options_of_row(row: Mapping[str, Any]) -> Options | None:
 def _index_of_answer(
     answer: Any, names: Sequence[str], texts: Sequence[str], are_labels: bool
 ) -> int | None:
-    """Return the index of the correct option, or None if the answer does not tell which it is.
-
-    "B" may be the name of one option and the text of another: then only a label of the row counts.
-    """
+    """Return the index of the correct option, or None if the answer does not tell which it is."""
     if isinstance(answer, int) and not isinstance(answer, bool):
         return answer if 0 <= answer < len(texts) else None
     name, text = _letter_of_reference(answer) or str(answer).strip(), _normal(str(answer))
     indices = {names.index(name)} if name in names else set()
+    # "B" may be the name of one option and the text of another. A label of the row counts alone.
     if not (indices and are_labels):
         indices |= {index for index, option in enumerate(texts) if option == text}
     return indices.pop() if len(indices) == 1 else None
@@ -204,11 +202,15 @@ def read_choice(text: str, options: Options, stop: Sequence[str] = ()) -> str | 
 
 def _chosen(text: str, options: Options) -> str | None:
     """Return the letter or word that the answer part of a response chooses, or None."""
-    after, without_mark = _word_after, _word_without_mark
+    read_after_mark, read_without_mark = _word_after, _word_without_mark
     if options.letters:
-        after, without_mark = _letter_after, _letter_without_mark
-    text = _without_list(text).strip()
-    return last_answer(text, _ANSWER_MARK, partial(after, options), partial(without_mark, options))
+        read_after_mark, read_without_mark = _letter_after, _letter_without_mark
+    return last_answer(
+        _without_list(text).strip(),
+        _ANSWER_MARK,
+        partial(read_after_mark, options),
+        partial(read_without_mark, options),
+    )
 
 
 def _without_list(text: str) -> str:
@@ -229,10 +231,7 @@ def _letter_after(options: Options, text: str, mark: re.Match[str]) -> str | Non
 
 
 def _letter_without_mark(options: Options, text: str) -> str | None:
-    """Return the letter that a text names without a mark, or that of an option's text, or None.
-
-    A letter that is denied, as in "not C" or "C is wrong", is not named.
-    """
+    """Return the letter of the option that a text names and does not deny ("not C"), or None."""
     for pattern in _PLACES:
         matches = [
             match
@@ -262,11 +261,9 @@ def _single_letter(match: re.Match[str], text: str, options: Options) -> str | N
 
 
 def _option_in(sentence: str, options: Options) -> str | None:
-    """Return the letter of the only option whose text occurs in a sentence, or None.
-
-    If several occur, only the part before a reason counts, and a text within a longer one does not.
-    """
+    """Return the letter of the only option whose text occurs in a sentence, or None."""
     normal, texts = _normal(sentence), options.texts
+    # If several occur, only the part before a reason counts, and texts within longer ones do not.
     for part in (normal, _REASON.split(normal)[0]):
         found = [
             text

@@ -232,16 +232,17 @@ def match_numbers(rows: Samples, stop: Sequence[str]) -> tuple[np.ndarray, pa.Ch
     def read_sample(sample: Any) -> str | None:
         if isinstance(sample, bool):
             raise no_texts_or_numbers("numeric")
-        return read_response(sample, stop) if isinstance(sample, str) else number_form(sample)
+        return read_response(sample, stop) if isinstance(sample, str) else form_of_number(sample)
 
-    def number_form(value: Any) -> str | None:
+    def form_of_number(value: Any) -> str | None:
         is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
         if not is_number or not math.isfinite(value):
             return None
         return decimal_form(Decimal(value) if isinstance(value, int) else Decimal(repr(value)))
 
     def read_number(reference: Any) -> str | None:
-        return read_reference(reference) if isinstance(reference, str) else number_form(reference)
+        is_text = isinstance(reference, str)
+        return read_reference(reference) if is_text else form_of_number(reference)
 
     if sample_kind(rows) == "other values":
         raise no_texts_or_numbers("numeric")
@@ -253,14 +254,16 @@ def match_numbers(rows: Samples, stop: Sequence[str]) -> tuple[np.ndarray, pa.Ch
     distinct, numbers = read_distinct(rows.values, read_sample)
     if not any(number and "%" in number for number in (*answers, *distinct)):
         return equals_any(numbers, pa.array(answers, TEXTS), counts, rows.sizes), numbers
+    # Where percentages occur, each of several forms is acceptable: for 50%, also 0.5 and 50.
     forms = [equal_forms(answer) for answer in answers]
     accepted = pa.array(itertools.chain.from_iterable(forms), TEXTS)
-    first_answers = np.cumsum(counts) - counts  # of each question
-    forms_per_question = np.add.reduceat([len(of_answer) for of_answer in forms], first_answers)
+    first_answers = np.cumsum(counts) - counts  # the index of the first answer of each question
+    forms_per_question = np.add.reduceat([*map(len, forms)], first_answers)
     correct = equals_any(numbers, accepted, forms_per_question, rows.sizes)
 
-    def without_percent(number: str) -> str:  # 50% and 0.5 are one answer
-        return equal_forms(number)[1] if number.endswith("%") else number
+    def without_percent(number: str) -> str:
+        _, same_value, *_ = equal_forms(number)  # 0.5 for 50%
+        return same_value if number.endswith("%") else number
 
     return correct, read_distinct(numbers, without_percent)[1]
 
@@ -362,14 +365,11 @@ def _is_sequence_with_dots(text: str) -> bool:
 
 
 def _are_equal_answers(expected: Any, answer: Any) -> bool:
-    """Return whether math-verify finds two parsed answers equal; False if it fails.
-
-    Answers with a number near 0 are compared here: math-verify finds all such numbers equal.
-    """
+    """Return whether math-verify finds two parsed answers equal; False if it fails."""
     # Some answers have no numbers, and some cannot be compared.
     with suppress(TypeError, ValueError, AttributeError, OverflowError):
         a, b = _numbers_in(expected), _numbers_in(answer)
-        if any(0 < abs(number) < _TINY for number in (*a, *b)):
+        if any(0 < abs(number) < _TINY for number in (*a, *b)):  # all equal for math-verify
             pairs = zip(a, b, strict=True)  # a ValueError if one has more numbers
             return all(math.isclose(x, y, rel_tol=1e-6) for x, y in pairs)
     with suppress(Exception):
@@ -388,11 +388,9 @@ def _numbers_in(answer: Any) -> list[float]:
 
 
 def _normal_form(answer: Any, text: str) -> str:
-    """Return a parsed answer as SymPy writes it, with 2*sqrt(3) for sqrt(12), or else `text`.
+    """Return a parsed answer as SymPy writes it, with 2*sqrt(3) for sqrt(12), or else `text`."""
 
-    Only roots of integers are evaluated, because 9^(9^9) would not end.
-    """
-
+    # Only roots of integers are evaluated, because 9^(9^9) would not end.
     def is_root(part: Any) -> bool:
         if not part.is_Pow:
             return False

@@ -1,10 +1,9 @@
 """Read the number that a reference is, or that a response gives as its answer, for `numeric`.
 
-What is read is in normal form, in which equal numbers are the same: 12, 1E+3, 2/3, or 50% for a
-percentage. All arithmetic is exact.
-After the last *mark*, such as "The answer is", "####" or a box, the first number that *stands
-alone* is the answer. Without a mark, it is the only number in bold, or else what the last sentence
-with a number states: see `_number_of_result`. A sentence with two results has no answer.
+Numbers are exact and in normal form, in which equal ones are the same: 12, 1E+3, 2/3, or 50%. The
+answer of a response is the first number that *stands alone* after the last *mark*, such as "The
+answer is", "####" or a box. Without a mark, see `_number_without_mark`. A sentence with two results
+has no answer.
 """
 
 from __future__ import annotations
@@ -362,16 +361,17 @@ def _number_after(text: str, mark: re.Match[str]) -> str | None:
 def _number_in_box(content: str) -> str | None:
     """Return the form of the number in a box, or None. An option mark such as "(A)" is skipped.
 
-    The box holds the number alone or an equation, of which the right side counts before the left
-    one, and both before what follows "≈". Several equations, or 2x = 6, give None.
+    The number is alone, or on one side of an equation: the right side is read first, then the left
+    one, and then what follows "≈". Several equations, or 2x = 6, give None.
     """
-    exact, *rounded = re.sub(r"^\s*\(?[A-Z]\)\s", "", _plain(content)).split("≈")
-    left, *others = exact.split("=")
-    has_factor = others and re.fullmatch(r"\s*\d+\s?[a-zA-Z]\s*", left)
-    if has_factor or any(re.search(r"[,;]|\b(?:and|or)\b", side) for side in others[:-1]):
+    exact, *approximations = re.sub(r"^\s*\(?[A-Z]\)\s", "", _plain(content)).split("≈")
+    left, *other_sides = exact.split("=")
+    has_factor = other_sides and re.fullmatch(r"\s*\d+\s?[a-zA-Z]\s*", left)
+    # Of x = 2, y = 3, the middle side has a comma.
+    if has_factor or any(re.search(r"[,;]|\b(?:and|or)\b", side) for side in other_sides[:-1]):
         return None
-    sides = (*others[-1:], left, *rounded[-1:])
-    return next(filter(None, map(_number_with_unit, sides)), None)
+    candidates = (*other_sides[-1:], left, *approximations[-1:])
+    return next(filter(None, map(_number_with_unit, candidates)), None)
 
 
 def _number_without_mark(text: str) -> str | None:

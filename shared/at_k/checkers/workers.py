@@ -248,7 +248,7 @@ def _check_in_processes(
             for index, worker in enumerate(workers):
                 batch, result = worker.batch, None
                 if worker.connection in ready:
-                    result = worker.receive()
+                    result = worker.receive()  # None from a process that has just started
                     if remaining:
                         worker.send(remaining.pop(), timeout)
                 elif batch and time.monotonic() > worker.deadline:
@@ -357,14 +357,14 @@ def portable_check(
     parts = (text_or_type, validated_result, call_checker, check_pair, _sendable, _check_each)
     check = _with_code(*parts, *([_check_whole_batch] if is_batched else []))
     own_labels = None if labels is None else dict(labels)
-    home = f"{platform.node()}:{os.getpid()}"  # a name of this process, unlike those elsewhere
+    home = f"{platform.node()}:{os.getpid()}"  # differs from that on other machines
     return partial(Portable(check), Portable(checker), own_labels, home)
 
 
 def _check_each(
     checker: Callable[..., Any], labels: Mapping[str, float] | None, home: str, batch: PairBatch
 ) -> BatchResult:
-    """Apply a checker to each pair of a batch. `home` is the name of the process that asks."""
+    """Check each pair of a batch, in any process. `portable_check` explains `labels` and `home`."""
     start, pairs = batch
     if labels is None:
         results = [call_checker(checker, *pair) for pair in pairs]
@@ -374,7 +374,7 @@ def _check_each(
 
 
 def _sendable(problem: Any, home: str) -> Any:
-    """Return a problem that can be pickled, with its traceback unless this process is `home`."""
+    """Return a problem that can be pickled, with its traceback unless this is process `home`."""
     import os
     import pickle
     import platform
@@ -393,7 +393,7 @@ def _sendable(problem: Any, home: str) -> Any:
 def _check_whole_batch(
     checker: Callable[..., Any], labels: Mapping[str, float], home: str, batch: PairBatch
 ) -> BatchResult:
-    """Check a batch as `_check_each` does, but by one call, whose problem each pair has."""
+    """Do as `_check_each`, but by one call with lists. If it fails, each pair has the problem."""
     start, pairs = batch
     results, problem = call_checker(checker, *map(list, zip(*pairs, strict=True)))
     if problem is not None:
@@ -406,11 +406,11 @@ def _check_whole_batch(
 
 
 def _with_code(*functions: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a copy of the last function, which may call the others, to pickle it with its code."""
+    """Return a copy of the last function, which may call the others; `dill` pickles its code."""
     space: dict[str, Any] = {"__builtins__": builtins}
     for function in functions:
         copy = FunctionType(function.__code__, space, function.__name__)
-        copy.__module__ = "__main__"  # so that `dill` pickles its code
+        copy.__module__ = "__main__"  # so that `dill` pickles the code
         space[function.__name__] = copy
     return copy
 

@@ -116,12 +116,14 @@ def _scope_of_runs(inputs: Sequence[RunInput], compared: Compared) -> Scope:
 
 
 def _names_of_files(files: Sequence[str], arguments: FileArguments) -> list[str]:
-    """Return default names of the runs, one for each file, all different.
+    """Return a default name for the run of each file. All names are different.
 
-    They are those of files without suffixes, or of folders, or "run 1" and so on. Two runs in one
-    file are named by their conditions --where and --where-b, such as "T=0.2".
+    They are the file names without suffixes; if two are equal, the names of the folders; if two of
+    these are equal, "run 1", "run 2" and so on. If one file has two runs, selected by one condition
+    each, --where and --where-b, the names are the conditions, such as "T=0.2".
     """
-    where, where_b = arguments.reading.get("where", ()), arguments.second.get("where") or ()
+    where = arguments.reading.get("where", ())
+    where_b = arguments.second.get("where") or ()  # the flag --where-b
     if len({*files}) == len(where) == len(where_b) == 1:
         return [f"{column}={value}" for column, value in (*where, *where_b)]
     for names in ([*map(_stem, files)], [Path(file).parent.name for file in files]):

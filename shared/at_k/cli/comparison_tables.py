@@ -127,7 +127,7 @@ class ComparisonView(View):
         limits, band, difference = "lo and hi", "band lo and band hi", "diff"
         if for_paper:
             limits, band, difference = f"{percent} CI", f"{percent} band", "Difference"
-        at_each_k, which = (" at each k", "band") if self._has_band else ("", "interval")
+        at_each_k, subject = (" at each k", "band") if self._has_band else ("", "interval")
         sentences = [
             f"{difference}: {self.names[1]} minus {self.names[0]}.",
             f"{limits}: {described.name} of the difference{at_each_k}, {described.scope}.",
@@ -135,9 +135,9 @@ class ComparisonView(View):
         if self._has_band:
             sentences.append(f"{band}: simultaneous {percent} confidence band over all k.")
         if len(self.differences) > 1:
-            which += f" ({self._heading(None)})"
+            subject += f" ({self._heading(None)})"  # which is that of all questions
         overall = self.differences[None]
-        sentences.append(f"The {which} {zero_in_band(overall, self.names)}.")
+        sentences.append(f"The {subject} {zero_in_band(overall, self.names)}.")
         if overall[0].p is not None:
             sentences.append(P_VALUES)
         return [" ".join(sentences)]
@@ -321,7 +321,8 @@ class LeaderboardView(View):
     def sentence(self) -> str:
         """Return a sentence on all questions: the best run at the first k, and all others."""
         key, limits = self._keys[0], self._limits
-        best, *_ = rows = self._rows(None, key)
+        rows = self._rows(None, key)  # of all questions, the highest score first
+        best = rows[0]
         equal = [row["run"] for row in rows if math.isclose(row["score"], best["score"])]
         interval, verb = limits.described(self._scale, (best["lo"], best["hi"])), "has"
         if len(equal) > 1:

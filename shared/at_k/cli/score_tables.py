@@ -44,9 +44,9 @@ Row = Mapping[str, Any]
 class ScoresView(View):
     """The output for the scores of a run.
 
-    `scores` is the dict that `compute` returns with these `options`, defaults included. `noise` is
-    {key of a score: its entry in the result of `at_k.noise`}, or {}. `ids` are those of the
-    questions. `scale` is the unit of the numbers for papers; the default suits all scores.
+    `scores` is the dict that `compute` returns with these `options`, defaults included. `noise` has
+    entries of `at_k.noise` by the key of a score, and `ids` those of the questions. `scale` is the
+    unit of the numbers for papers; the default suits all scores.
     """
 
     scores: dict[str, Any]
@@ -87,10 +87,7 @@ class ScoresView(View):
     # --- Tables ---------------------------------------------------------------------------
 
     def tables(self) -> list[Cells]:
-        """Return a table of keys and groups, or with intervals, a table for each group.
-
-        A table of single questions may follow.
-        """
+        """Return a table for each group (without limits, one for all), then any of questions."""
         groups = self._by_group.values()
         if not self._methods:
             headings = self._headings if len(groups) > 1 else ["score"]
@@ -157,8 +154,8 @@ class ScoresView(View):
                 "The corrected pass@k falls with k, which no success rates allow: do not report it."
             )
         if not for_paper:
-            notes += [self._noise_in_words(*item) for item in self.noise.items()]
-        # The name of an unknown interval is "none: " and the reason.
+            notes += [self._noise_in_words(key, noise) for key, noise in self.noise.items()]
+        # A row without limits has "none: " and the reason in place of the name of an interval.
         methods = {row.get("interval", "") for row in self._rows}
         reasons = sorted(method for method in methods if method.startswith("none"))
         notes += [f"{reason.replace('none', 'No interval', 1)}." for reason in reasons]
@@ -239,6 +236,7 @@ class ScoresView(View):
         if not stated:
             return ""
         scale = self._scale
+        # The sentence begins with vote@k, the majority vote of most papers.
         first, *others = sorted(stated, key=lambda row: row["metric"] != "vote@k")
         # The first clause has the confidence and the method, which hold for the others too.
         limits = self._limits_by(first["method"])
@@ -296,10 +294,7 @@ class ScoresView(View):
 
     @cached_property
     def _extrapolated(self) -> dict[str, str]:
-        """The questions for which scores are extrapolated: {"pass@8": "for 3 of 30 questions"}.
-
-        Only the interval "hierarchical" extrapolates, for questions with fewer than k samples.
-        """
+        """For how many questions a score is extrapolated: {"pass@8": "for 3 of 30 questions"}."""
         sizes, noun, result = np.concatenate(self.scope.sizes), self.scope.row, {}
         for key, row in self._overall.items():
             if isinstance(row["k"], int) and row["method"] == "hierarchical":

@@ -83,13 +83,11 @@ def _hashable(value: Any) -> Any:
 
 @dataclass
 class Checking:
-    """A checker and the options that say how it runs.
+    """A checker and the options that say how it runs, as in `compute`.
 
-    `num_proc`, `executor` and `timeout` are those of `compute`, and `labels` has the number of each
-    label that the checker may return. `package_checker` is the object of the installed package that
-    checks all samples, or None for "exact_match" and functions.
-
-    A ValueError or TypeError is raised if an attribute is invalid, or if two exclude each other,
+    `labels` has the number of each label that the checker may return. `package_checker` is the
+    object of the installed package that checks all samples, or None for "exact_match" and
+    functions. A ValueError or TypeError is raised if an attribute is invalid or excludes another,
     and an ImportError if the checker needs a library that is not installed.
     """
 
@@ -115,10 +113,6 @@ class Checking:
             self.package_checker = PACKAGE.rooms.checker(self)
         elif self._needs_workers():
             PACKAGE.rooms.check_workers(self)
-        self._check_executor()
-
-    def _check_executor(self) -> None:
-        """Raise a TypeError if the executor, if there is one, is a class or cannot run checks."""
         executor = self.executor
         if executor is not None and (isinstance(executor, type) or not hasattr(executor, "map")):
             raise TypeError(f"executor is {short(executor)}: give an Executor, such as a pool.")
@@ -136,9 +130,10 @@ class Checking:
     def check(self, samples: Samples, cache: dict[str, Any] | None = None) -> Checked:
         """Check every sample against the reference of its question.
 
-        A sample is not scored if it is None, or if the checker returns None. If a check fails, a
-        ValueError has the index of its sample or reference, such as predictions[3][7]. The package
-        then adds the finished checks to `cache`, and takes them from it in a later call.
+        A sample is not scored if it is None, or if the checker returns None. A ValueError, with the
+        index, is raised if the checker raises an exception, returns something other than an
+        outcome, or cannot use a reference. If the package (`PACKAGE.rooms`) runs the checks, those
+        that are finished then stay in `cache` for a later call.
         """
         if self.matches_exactly:
             outcomes = outcomes_of_match(samples, match_exactly(samples))
@@ -160,16 +155,12 @@ class Checking:
 class DistinctPairs:
     """The P distinct pairs of a sample and its question's reference, of S samples in all.
 
-    Attributes:
-        pairs: (P,) pairs of a prediction and a reference.
-        first: (P,) index of the first sample of each pair.
-        index: (S,) index of the pair of each sample, P for samples that are None.
-        samples: all samples, with references.
+    `samples` are all samples, with references.
     """
 
     pairs: list[PairToCheck]
-    first: np.ndarray
-    index: np.ndarray
+    first: np.ndarray  # (P,) the index of the first sample of each pair
+    index: np.ndarray  # (S,) the index of the pair of each sample, P for samples that are None
     samples: Samples
 
     @classmethod
@@ -181,7 +172,7 @@ class DistinctPairs:
         pair_code = question[present] * len(distinct) + code[present]
         _, first, inverse = np.unique(pair_code, return_index=True, return_inverse=True)
         first = present[first]
-        index = np.full(len(code), len(first))
+        index = np.full(len(code), len(first))  # P, no index of a pair, for samples that are None
         index[present] = inverse
         predictions, references = to_python(distinct), to_python(samples.references)
         pairs = [(predictions[code[sample]], references[question[sample]]) for sample in first]

@@ -39,15 +39,11 @@ INTERVALS = ("posterior", "sampling", "hierarchical", "questions", "auto")
 def method_of_auto(has_prior: bool, has_clusters: bool, repeated: bool | None = None) -> str:
     """Return the name of the method that `interval="auto"` stands for.
 
-    It is "posterior" with a prior that is not uniform, and "questions" with clusters. Otherwise:
-
-    - If a question has two samples or more, it is "sampling", because the samples show how scores
-      vary when the same questions are sampled again. "sampling" uses "hierarchical" for k > n.
-    - If each question has one sample, it is "questions": only differences between questions show a
-      variance. Scores with k > n then have no estimate, and a single question has the whole range.
-
-    `repeated` is whether a question of the run or group has two samples or more, or None if this is
-    not known yet. The result is then "auto" if it depends on the data.
+    It is "posterior" with a prior that is not uniform, and "questions" with clusters. Otherwise it
+    is "sampling" if a question is `repeated`, with two samples or more, as these show how scores
+    vary when the same questions are sampled again ("hierarchical" for k > n). If each has one, it
+    is "questions", as only differences between questions show a variance. Scores with k > n then
+    have no estimate. If `repeated` is None, not known yet, it is "auto".
     """
     if has_prior:
         return "posterior"
@@ -72,29 +68,17 @@ OVER_QUESTIONS = Weighting()
 
 @dataclass(frozen=True)
 class IntervalOptions:
-    """How intervals are computed. The values are valid.
+    """How intervals are computed. The values are valid."""
 
-    Attributes:
-        confidence: the confidence of each interval, or None for no intervals.
-        method: the name of the method; "auto" if it depends on the numbers of samples.
-        is_named: whether the results name the method of each interval, as for interval="auto".
-        clusters: (M,) integer label of each question's cluster, or None if each is its own.
-        weighting: how questions are averaged.
-        prior: alpha0 and beta0 of the Beta prior of success rates, for the posterior.
-        bounds: the lower and the upper bound that limits are clipped to.
-        band: whether to add the simultaneous confidence band of each score over k.
-        anytime: whether limits hold together at all times at which the user looks at the data.
-    """
-
-    confidence: float | None = None
-    method: str = "auto"
-    is_named: bool = True
-    clusters: np.ndarray | None = None
+    confidence: float | None = None  # of each interval, or None for no intervals
+    method: str = "auto"  # by name, or "auto" if it depends on the numbers of samples
+    is_named: bool = True  # whether results name the method of each interval, as for "auto"
+    clusters: np.ndarray | None = None  # (M,) integer labels, or None if each question is its own
     weighting: Weighting = OVER_QUESTIONS
-    prior: tuple[float, float] = (1.0, 1.0)
-    bounds: tuple[float, float] = (-math.inf, math.inf)
-    band: bool = False
-    anytime: bool = False
+    prior: tuple[float, float] = (1.0, 1.0)  # alpha0 and beta0 of the Beta prior of success rates
+    bounds: tuple[float, float] = (-math.inf, math.inf)  # to which limits are clipped
+    band: bool = False  # whether to add the simultaneous confidence band of each score over k
+    anytime: bool = False  # whether limits hold together at all looks at the data
 
     @property
     def weights(self) -> np.ndarray | None:
@@ -129,9 +113,8 @@ def interval_options(
 ) -> IntervalOptions:
     """Return the parameters of a metric for M questions as options of intervals.
 
-    `known` are the names that `interval` can have, and `has_prior_outcomes` says whether the metric
-    was given R0. A ValueError is raised if a parameter is invalid, has no use without another, or
-    contradicts another.
+    `known` are the names that `interval` can have, and `has_prior_outcomes` says if R0 is given. A
+    ValueError is raised if a parameter is invalid, or contradicts or lacks another.
     """
     prior, limits = check_prior(alpha0, beta0), check_bounds(bounds)
     check_flag("band", band)
@@ -253,8 +236,8 @@ def check_clusters(
 ) -> np.ndarray | None:
     """Return integer labels of the clusters of M questions, (M,), or None if `clusters` is None.
 
-    A warning says if a few clusters have most of the questions. A ValueError is raised if there are
-    not M labels, or if `interval`, the method of limits, is neither "questions" nor "auto".
+    A warning says if a few clusters have most of the questions. A ValueError is raised unless there
+    are M labels, and the method `interval` is "questions" or "auto".
     """
     if clusters is None:
         return None
@@ -281,7 +264,8 @@ def pass_limits(
 ) -> tuple[Scores, IntervalMethod]:
     """Return estimates of scores of the pass@k family, and the method of their limits.
 
-    Without a confidence, the method is not used. All methods but "questions" need the package.
+    Without a confidence, callers do not use the method that is returned. Methods other than
+    "questions" are in the installed package, which `PACKAGE.rooms` calls.
     """
     if options.confidence is None:
         points = pass_scores(counts, scores)
@@ -303,8 +287,8 @@ def max_limits(
 ) -> tuple[Scores, IntervalMethod]:
     """Return estimates of Max@k at the k of each key, and the method of their limits.
 
-    `score_range` has the least and the largest possible score. By default they are those of the
-    rewards of each question. Without a confidence, the method is not used.
+    `score_range` is the range of possible scores; by default, that of the rewards of each question.
+    The method is as for `pass_limits`.
     """
     if options.confidence is None:
         points = max_scores(rewards, ks)

@@ -380,10 +380,8 @@ def cons_at_k_results(
 
 
 def _check_included(included: set[str], known: set[str]) -> None:
-    """Raise a ValueError if vote@k, weighted_vote@k or accuracy is included but not `known`.
-
-    `known` are the metrics that have a value in this call. All other metrics always have one.
-    """
+    """Raise a ValueError if a score is included but not `known`: the inputs do not give it."""
+    # All other scores are always known.
     reasons = {
         "vote@k": "is a vote among answers: give predictions and references, or counts of answers",
         "weighted_vote@k": "needs vote_weights, a number for each sample",
@@ -409,10 +407,7 @@ def score_agg_results(
     weights: dict[str, float] = VERDICTS,
     **shared: Any,
 ) -> dict[str, Any]:
-    """Return the dict of scores of score_agg. metrics/score_agg documents the parameters.
-
-    The default of `weights` has the standard labels of verdicts. Intervals are for new questions.
-    """
+    """Return the dict of scores of score_agg. metrics/score_agg documents the parameters."""
     labels = check_weights(weights)
     common = SharedOptions(**shared)
     checking = common.checking(labels)

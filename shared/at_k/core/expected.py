@@ -1,13 +1,9 @@
 """Expected credits of k of the n samples of a question, which estimate the scores of k new samples.
 
-Draw k of n samples, c of which are correct. The number j of correct ones is hypergeometric,
-
-    P(j) = C(c, j) C(n - c, k - j) / C(n, k).
-
-For n up to 128 a probability is a quotient of two integers, and only the quotient is rounded. For
-larger n it is a product of ratios P(j + 1) / P(j), from the mode outwards: 13 digits are correct
-for n = 10,000, where logarithms of gamma functions would give 11. There are U distinct pairs (n, c)
-and m vectors of credits.
+If c of n samples are correct, the number j of correct ones among k of them is hypergeometric, with
+P(j) = C(c, j) C(n - c, k - j) / C(n, k). For n up to 128 only this quotient of integers is rounded.
+For larger n, products of ratios P(j + 1) / P(j) from the mode outwards have 13 correct digits for
+n = 10,000, where logarithms of gamma functions would give 11. There are U distinct pairs (n, c).
 """
 
 from __future__ import annotations
@@ -53,8 +49,8 @@ def expected_credits(n: np.ndarray, c: np.ndarray, credits: Sequence[Credits]) -
         if 0 < size <= _MOST_EXACT:  # A cached table has the values for all c from 0 to n.
             result[:, columns] = _expected_table(size, credits_of_k)[c]
             continue
-        # With equal n, sums over ranks give pass@k and pass^k for all c at once, in a time that
-        # grows with n, and not with U k. For k = 1 rounding would cost them a digit.
+        # With equal n, `_sums_over_ranks` gives pass@k and pass^k for all c at once, in a time that
+        # grows with n, and not with U k. For k = 1 its sums are less precise, by one digit.
         are_pass_scores = {*credits_of_k} <= {any_correct(k), all_correct(k)}
         if k > 1 and 0 < size <= len(c) * k and are_pass_scores:
             for column in columns:
@@ -108,9 +104,8 @@ def _table_of_tails(n: int, k: int) -> np.ndarray:
 def _weighted_sums(tails: np.ndarray, credits: Sequence[Credits]) -> np.ndarray:
     """Return the expected sums of m vectors of k credits, (U, m), from (U, k) tails.
 
-    They are S_w, the sum over r of w_r x P(at least r of k samples are correct). The probabilities
-    are rounded before they are added, as by the formula of mG-Pass@k in its paper, whose published
-    digits are reproduced.
+    With the credits w, each is the sum over r of w_r x P(at least r of k samples are correct). The
+    rounded probabilities are added, as this gives the digits in the paper of mG-Pass@k.
     """
     sums = []
     for credit in map(np.array, credits):
@@ -123,11 +118,8 @@ def _weighted_sums(tails: np.ndarray, credits: Sequence[Credits]) -> np.ndarray:
 
 @lru_cache(maxsize=64)
 def chance_of_rank(n: int, k: int) -> np.ndarray:
-    """Return the probability that the last of k random samples has the rank i = 1 .. n, (n,).
-
-    For n samples in a row it is C(i - 1, k - 1) / C(n, k): k / n for i = n, and
-    (i + 1 - k) / i times that of i + 1 for smaller i, or 0.
-    """
+    """Return P(i is the largest of k different random numbers from 1 to n) for each i, (n,)."""
+    # It is C(i - 1, k - 1) / C(n, k): k / n for i = n, and (i + 1 - k) / i times that of i + 1.
     i = np.arange(n - 1, 0, -1)
     return k / n * np.cumprod([1.0, *np.maximum(i + 1 - k, 0) / i])[::-1]
 

@@ -132,5 +132,6 @@ def read_distinct(
     """
     distinct, code = distinct_entries(values)
     forms = [form(entry) for entry in to_python(distinct)]
+    # A null has the code -1, and stays null.
     samples = pa.array(forms, TEXTS).take(pa.array(code, mask=code < 0))
     return forms, pa.chunked_array([samples])

@@ -42,10 +42,7 @@ class SampledMetric(evaluate.Metric, abc.ABC):
         self._forget()
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return the attributes without the lock, and without methods that evaluate has bound.
-
-        Results of checks are left out, because they hold the checker, which may not be pickled.
-        """
+        """Return the attributes without what may not be pickled: lock, bound methods, checkers."""
         state = {name: x for name, x in vars(self).items() if not isinstance(x, MethodType)}
         return state | {"_lock": None, "_cache": {}}
 

@@ -341,7 +341,7 @@ class QuestionIntervals(IntervalMethod):
 
     def problem(self, questions: np.ndarray) -> str | None:
         """Return why questions with these indices have no interval, or None if they have one."""
-        if self._allow_one or not self._is_one_cluster(questions):
+        if self._allow_one or not self._is_one_cluster(questions):  # One has the whole range.
             return None
         return (
             "one question, or one cluster of questions, does not show how questions vary: add "

@@ -12,8 +12,7 @@ probability that a new sample has one of at most r_l. As A_l is A_m times an ind
 
     E[A_l] = a_l / t = Q_l,    Cov[A_l, A_m] = Q_l (t - a_m) / (t (t + 1))    for l <= m.
 
-The mean reward is r_L minus the sum of (r_(l+1) - r_l) A_l, so its variance has positive terms
-only. M questions have S samples, C + 1 categories, and U distinct rows of counts.
+M questions have S samples, C + 1 categories, and U distinct rows of counts.
 """
 
 from __future__ import annotations
@@ -36,21 +35,13 @@ _VALID_REWARD = "a reward is a number from -1e150 to 1e150, whose square is a do
 
 @dataclass(frozen=True)
 class Rewards:
-    """The rewards of the samples of each question, as cumulative counts in U distinct rows.
+    """The rewards of the samples of each question, as cumulative counts in U distinct rows."""
 
-    Attributes:
-        inverse: (M,) the row of each question.
-        levels: (L,) rewards, ascending.
-        at_most: (U, L) number of samples with at most each reward; the last column is n.
-        categories: (L,) number of categories with at most each reward; None for real rewards.
-        prior: (U, L) number of prior outcomes with at most each reward, or 0 for none.
-    """
-
-    inverse: np.ndarray
-    levels: np.ndarray
-    at_most: np.ndarray
-    categories: np.ndarray | None = None
-    prior: np.ndarray | int = 0
+    inverse: np.ndarray  # (M,) the row of each question
+    levels: np.ndarray  # (L,) rewards, ascending
+    at_most: np.ndarray  # (U, L) number of samples with at most each reward; the last column is n
+    categories: np.ndarray | None = None  # (L,) categories with at most each; None for real rewards
+    prior: np.ndarray | int = 0  # (U, L) prior outcomes with at most each reward, or 0 for none
 
     @property
     def multiplicity(self) -> np.ndarray:
@@ -98,7 +89,7 @@ class Rewards:
         Let F_l be the unknown probability that the maximum is at most r_l, with the means
         `mean_cdf`, (U, L), and Cov[F_l, F_m] = mean_cdf_l x cov_factor_m for l <= m. The expected
         maximum is r_L minus the sum of (r_(l+1) - r_l) F_l. For each m, the covariance of l = m and
-        twice those of l < m are added.
+        twice those of l < m are added. None is negative.
         """
         gaps = np.diff(self.levels, append=self.levels[-1:])  # r_(l+1) - r_l, and 0 for l = L
         terms = gaps * mean_cdf
@@ -291,9 +282,8 @@ def check_rewards(w, labels: Mapping[str, float] | None = None) -> np.ndarray:
 def check_prior_outcomes(R0, questions: int, categories: int) -> np.ndarray:
     """Return the number of prior outcomes of each question in each category, (M, C + 1).
 
-    R0 has M rows of D prior outcomes; or it is a flat list of all M x D, question after question;
-    or None for no prior outcomes. A ValueError is raised if it has another shape, or a missing
-    entry.
+    R0 has M rows of D outcomes, or is a flat list of all, question after question, or None for no
+    prior outcomes. A ValueError is raised if it has another shape, or a missing entry.
     """
     if is_list_like(R0) and not hasattr(R0, "__len__"):  # a generator, which is read twice below
         R0 = list(R0)

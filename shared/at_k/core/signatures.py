@@ -13,9 +13,10 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 def shows_options(names: type, dataclass: type | None = None) -> Callable[[Function], Function]:
-    """Return a decorator that lists the **options of a function as keywords in its signature.
+    """Return a decorator that shows the **options of a function as keywords in its signature.
 
-    The class `names` has their names and types, and `dataclass`, or else `names`, their defaults.
+    The annotations of the class `names` are their names and types. Their defaults are those of the
+    fields of `dataclass`, or of `names` itself if there is no `dataclass`.
     """
     defaults = {option.name: option.default for option in fields(dataclass or names)}
 

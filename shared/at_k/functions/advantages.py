@@ -222,7 +222,8 @@ def _weights_at_k(
         return k / n * prompts.marginal(k, credits)
     weights = k / n * prompts.included(k, credits)
     if baseline == "leave-one-out":
-        # The mean over all subsets is k/n and 1 - k/n of the means with and without i.
+        # A share k/n of all subsets contain sample i, and a share 1 - k/n do not. So `overall` is
+        # `weights` + (1 - k/n) `others`, where `others` are means over subsets without sample i.
         others = n / (n - k) * (prompts.overall(k, credits)[:, None] - weights)
         return weights - k / (n - 1) * others
     # For "centered", the trainer subtracts the mean.
@@ -246,10 +247,7 @@ class _BinaryPrompts:
         return _expected(self.n, self._c, np.cumsum([0.0, *credits]))
 
     def included(self, k: int, credits: Credits) -> np.ndarray:
-        """Return the mean score of the subsets that contain sample i.
-
-        It has the shape (U, 2): for each distinct c, that of an incorrect and of a correct i.
-        """
+        """Return the mean score of the subsets that contain sample i, (U, 2)."""
         n, c, values = self.n, self._c, np.cumsum([0.0, *credits])
         incorrect, correct = _expected(n - 1, c, values[:-1]), _expected(n - 1, c - 1, values[1:])
         return np.stack([incorrect, correct], axis=1)
@@ -349,10 +347,8 @@ def _running_sums(rows: np.ndarray) -> np.ndarray:
 
 
 def _std(values: np.ndarray, shares: np.ndarray) -> np.ndarray:
-    """Return the standard deviations of (G, m) values whose probabilities are `shares`, (G,).
-
-    Deviations from the most probable value lose no digits to cancellation.
-    """
+    """Return the standard deviations of (G, m) values whose probabilities are `shares`, (G,)."""
+    # Deviations from the most probable value lose no digits to cancellation.
     middle = np.argmax(shares, axis=1)[:, None]
     deviation = values - np.take_along_axis(values, middle, axis=1)
     variance = (shares * deviation**2).sum(axis=1) - (shares * deviation).sum(axis=1) ** 2

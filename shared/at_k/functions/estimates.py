@@ -34,9 +34,9 @@ def point_estimate(R: OutcomesLike, k: int, score: ScoreOfK) -> float:
 
 
 def _mean_score(counts: BinaryCounts, score: Score | Credits) -> float:
-    """Return the mean estimate of a score over all questions."""
+    """Return the mean estimate over all questions of a score, or of an expected sum of credits."""
     if isinstance(score, Score):
-        return pass_scores(counts, {"": score}).means(counts.multiplicity)[""]
+        return pass_scores(counts, {"": score}).means(counts.multiplicity)[""]  # "" is its key
     # The estimate of each distinct (n, c), which `multiplicity` questions have.
     estimates = expected_credits(*counts.unique, [score])[:, 0]
     return float((estimates * counts.multiplicity).sum()) / len(counts)
@@ -142,9 +142,9 @@ def _summary_of_gpassk(
             f"k is {k}, but each question has one sample, which does not identify a score with "
             f"k > 1: give k=1, or add samples."
         )
-    mu, sigma, *ends, _ = method.intervals(questions, confidence)[""]
-    lo, hi = np.clip(ends, *options.bounds).tolist()
-    return mu, sigma, lo, hi
+    interval = method.intervals(questions, confidence)[""]  # of the only score, whose key is ""
+    lo, hi = np.clip([interval.lo, interval.hi], *options.bounds).tolist()
+    return interval.mu, interval.sigma, lo, hi
 
 
 def summary_of_moments(moments: Moments, confidence: float, bounds: tuple[float, float]) -> Summary:

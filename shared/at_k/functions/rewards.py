@@ -168,9 +168,9 @@ def max_at_k_ci(
 
     Categories have the prior of `bayes` (Hariri et al. 2026, arXiv:2510.04265).
 
-    k may exceed the n of a question, except for real rewards, which have the interval "auto" as in
-    `bayes_ci`. By default, limits are clipped to the lowest and the highest reward; only those of
-    categories for k = 1 are not, as in `bayes_ci`.
+    k may exceed the n of a question, except for real rewards, whose limits are those of the
+    interval "auto", as in `bayes_ci`. By default, limits are clipped to the lowest and the highest
+    reward; only those of categories for k = 1 are not, as in `bayes_ci`.
 
     Returns:
         (mu, sigma, lo, hi), in the unit of the rewards: the posterior mean and standard

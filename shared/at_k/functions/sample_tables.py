@@ -1,14 +1,8 @@
 """Read the samples of M questions from data frames, from runs, and from counts in their place.
 
-A data frame of samples has a question in each row. Counts, which a database computes with one
-GROUP BY, have one of three forms for each question:
-
-    {"n": 8, "correct": 3}                        numbers of samples and of correct samples
-    {"counts": [2, 5, 1]}                         number of samples in each category 0, 1, ..
-    {"answers": ["12", "13"], "counts": [5, 3]}   number of samples with each answer
-
-The counts of all questions are a list of such dicts, or a dict or a data frame with these keys as
-columns.
+A data frame of samples has a question in each row. Counts, such as those of a GROUP BY, are a dict
+for each question, or a dict or a data frame with its keys as columns: {"n": 8, "correct": 3}, or
+{"counts": [2, 5, 1]} in each category 0, 1, .., or {"answers": ["12", "13"], "counts": [5, 3]}.
 """
 
 from __future__ import annotations
@@ -40,8 +34,8 @@ _NOT_SAMPLES = {
 def read_table(values: Any, name: str) -> Any:
     """Return the samples of a data frame, counts or a run; or other `values` unchanged.
 
-    They are `Samples` for counts, and otherwise rows of samples. `name` is what the caller calls
-    the values. A ValueError or TypeError is raised if a count is invalid, or a column no sample.
+    They are `Samples` for counts, and otherwise rows of samples. `name` is for messages. A
+    ValueError or TypeError is raised if a count is invalid, or a column no sample.
     """
     if isinstance(values, Mapping) and "predictions" in values and name == "predictions":
         raise ValueError("predictions is a run: give all of it, as in compute(**run).")
@@ -175,17 +169,17 @@ def _columns_of_counts(values: Any, name: str) -> dict[str, Any]:
                 raise InputError(Place(name, question), f" is {short(row)}: {wanted}.")
         return {key: [row[key] for row in values] for key in values[0]}
     keys = _column_names(values) if is_frame(values) else values
-    columns = {key: _entries_of_column(f"{name}[{key!r}]", values[key]) for key in keys}
+    columns: dict[str, Any] = {}
+    for key in keys:
+        column = as_arrow(values[key])
+        if is_frame(column):  # a table with a column for each category
+            columns[key] = _rows_of_frame(column)
+        else:
+            columns[key] = entries_of(f"{name}[{key!r}]", column)
     if len({*map(len, columns.values())}) > 1:
         lengths = " and ".join(f"{len(column)} {key}" for key, column in columns.items())
         raise ValueError(f"{name} has {lengths}: give one of each for every question.")
     return columns
-
-
-def _entries_of_column(name: str, column: Any) -> Any:
-    """Return the M entries of a column, or the rows of a table with a column for each category."""
-    column = as_arrow(column)
-    return _rows_of_frame(column) if is_frame(column) else entries_of(name, column)
 
 
 def _whole_numbers(

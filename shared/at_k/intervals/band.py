@@ -13,15 +13,12 @@ from ..core.score import ScoreId
 
 
 def path_angles(covariance: np.ndarray) -> np.ndarray:
-    """Return the angles arccos |r| for the correlations r of neighboring errors, (m - 1,).
-
-    `covariance`, (m, m), is that of the errors at successive k, up to a factor.
-    """
+    """Return arccos |r| for the correlation r of the errors at each two successive k, (m - 1,)."""
     variance, neighbors = np.diag(covariance), np.diag(covariance, 1)
     sd_product = np.sqrt(np.maximum(variance[:-1] * variance[1:], 0.0))
     # Errors that never vary count as uncorrelated, which is the worst case.
     r = np.abs(neighbors) / np.where(sd_product > 0, sd_product, np.inf)
-    # Closer to 1, the difference is a rounding error. One of 1e-16 would be an arc of 1e-8.
+    # A smaller difference of |r| from 1 is a rounding error: 1e-16 would be an arc of 1e-8.
     return np.where(r > 1 - 1e-12, 0.0, np.arccos(np.minimum(r, 1.0)))
 
 

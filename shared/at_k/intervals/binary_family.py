@@ -274,16 +274,14 @@ class BinaryFamily(Family):
         return np.hstack([h, gap, h[:, a] * h[:, b], gap[:, a] * gap[:, b]])
 
     def covariance_of_samples(self, fit: Fit, columns: Sequence[int]) -> np.ndarray:
-        """Return the mean covariance of estimates of `columns` from new samples of a question.
-
-        It is E[h h'] - E[E[h | rate] E[h | rate]'] for the estimates h of a random question.
-        """
+        """Return the mean covariance of estimates of `columns` from new samples of a question."""
         result = np.zeros(())
-        for n, prior in fit.prior[0].items():
+        for n, prior in fit.prior[0].items():  # of the first estimate, see `prior_of`
             c, size = np.arange(n + 1), np.full(n + 1, n)
             pmf_of_c = binomial_likelihood(size, c, RATE_SUPPORT, self._rates)
             share_of_c, h = pmf_of_c @ prior, self._estimate(size, c)[:, columns]
-            # Without their mean, both terms are small, and their difference keeps its digits.
+            # The covariance of the estimates h is E[h h'] - E[E[h | rate] E[h | rate]']. Without
+            # their mean, both terms are small, and their difference keeps its digits.
             h = h - share_of_c @ h / share_of_c.sum()
             h_at_rate = pmf_of_c.T @ h
             result = result + (h.T * share_of_c) @ h - (h_at_rate.T * prior) @ h_at_rate
@@ -336,11 +334,7 @@ class BinaryFamily(Family):
 
 
 def _means_of_shifts(moments: np.ndarray, prior: np.ndarray) -> np.ndarray:
-    """Return the means of `moments` under a prior over 161 success rates, (123, m + P).
-
-    `moments`, (123, m + P, 161), has m scores and P covariances at each of 123 shifts and each
-    rate, as `_moments_by_shift` returns them.
-    """
+    """Return the means of the `_moments_by_shift` under a prior, (161,), as (123, m + P)."""
     # Unlike a product with a matrix of shifted priors, this is too small for threads of BLAS, which
     # wait for each other where other programs run.
     result = moments @ prior
@@ -397,13 +391,10 @@ def _likelihood_with_ends(n: np.ndarray, c: np.ndarray, rates: CheckerRates) -> 
 def binomial_likelihood(
     n: np.ndarray, c: np.ndarray, grid: slice = slice(None), rates: CheckerRates = NO_ERRORS
 ) -> np.ndarray:
-    """Return the probability that c of n samples are called correct at the rates of `grid`.
-
-    The shape is (U, 283) for all rates. `rates` are those of the checker.
-    """
+    """Return P(c of n samples are called correct) at each success rate, (U, 283), or at `grid`."""
     n, c = n[:, None], c[:, None]
-    incorrect, correct = _neg_log_rates(_LOG_ODDS[grid], rates)
-    return np.exp(log_choose(n, c) - c * correct - (n - c) * incorrect)
+    neg_log_incorrect, neg_log_correct = _neg_log_rates(_LOG_ODDS[grid], rates)
+    return np.exp(log_choose(n, c) - c * neg_log_correct - (n - c) * neg_log_incorrect)
 
 
 def _neg_log_rates(log_odds: np.ndarray, rates: CheckerRates) -> tuple[np.ndarray, np.ndarray]:

@@ -16,7 +16,7 @@ from ..core.credits import any_correct, majority
 from ..core.interval import UNIT_RANGE, DerivedIntervals, Interval, IntervalMethod, normal_z
 from ..core.posterior import PosteriorIntervals
 from ..core.questions import QuestionIntervals, wilson_limits
-from ..core.rewards import Rewards
+from ..core.rewards import Rewards, moments_by_key
 from ..core.samples import Samples
 from ..core.score import Moments, ScoreId, ScoreKey, Scores, one_column_each
 from ..core.votes import AnswerCounts, vote_at_k, vote_probability
@@ -96,10 +96,7 @@ def _estimated_scores(consensus: Consensus) -> dict[ScoreId, EstimatedScore]:
 
 
 def share_variances(outcomes: Samples) -> np.ndarray:
-    """Return the unbiased variance of the mean share of each question for new samples, (M,).
-
-    One sample does not show how samples vary, and has the largest possible variance, 1/4.
-    """
+    """Return the unbiased variance of the mean share of each question for new samples, (M,)."""
     n, question = outcomes.n, np.repeat(np.arange(len(outcomes.sizes)), outcomes.sizes)
     # Equal shares are counted first, so that samples and their counts give the same last digit.
     order = np.lexsort((outcomes.values, question))
@@ -109,6 +106,7 @@ def share_variances(outcomes: Samples) -> np.ndarray:
     multiplicity = np.add.reduceat(outcomes.weights[order], first, dtype=np.int64)
     deviations = shares[first] - mean_shares(outcomes)[question[first]]
     squares = np.bincount(question[first], deviations**2 * multiplicity)
+    # One sample does not show how samples vary, and has the largest possible variance, 1/4.
     return np.where(n > 1, squares / np.maximum(n * (n - 1.0), 1.0), 0.25)
 
 
@@ -192,13 +190,10 @@ def vote_variances(counts: Sequence[AnswerCounts], k: int | np.ndarray) -> np.nd
     For k <= n/2 it is the jackknife variance, whose mean is at least the variance (Efron & Stein
     1981, Annals of Statistics 9, 586). For larger k no estimate from n samples is unbiased. The
     variance is then at most k/n times that of the vote of k new samples (Hoeffding 1948, Annals of
-    Mathematical Statistics 19, 293), with equality for k = n. The probability that this vote is
-    correct is estimated by drawing with replacement. For k = n, the mean of the estimate is 0.71 to
-    0.93 of the variance if the most frequent answers are equally probable, and mostly above the
-    variance if one of them leads. One sample does not show how samples vary, and has the largest
-    possible variance, 1/4.
-
-    `k` is one number, or (M,) of them, at most the number of samples of the question.
+    Mathematical Statistics 19, 293), and that vote is estimated by drawing with replacement. For
+    k = n, the mean of the estimate is 0.71 to 0.93 of the variance if the most frequent answers are
+    equally probable, and mostly above it if one of them leads. A single sample has the largest
+    possible variance, 1/4. `k`, one number or (M,), is at most the number of samples.
     """
     n = np.array([_number_of_samples(answer_counts) for answer_counts in counts])
     ks = np.broadcast_to(k, len(counts))
@@ -262,24 +257,22 @@ def _without_one_sample(counts: AnswerCounts) -> list[tuple[int, AnswerCounts]]:
 
 def _posterior_moments(consensus: Consensus, prior: Prior) -> Moments:
     """Return the posterior moments of avg@N, and of pass@k and maj@k at each k of `consensus`."""
-    counts = consensus.counts
-    n, c = counts.unique
+    n, c = consensus.counts.unique
+    # The outcomes are rewards of the categories 0 and 1: n - c are at most 0, and n at most 1.
     outcomes = Rewards(
-        counts.inverse, np.array([0.0, 1.0]), np.stack([n - c, n], axis=1), np.array([1, 2])
+        inverse=consensus.counts.inverse,
+        levels=np.array([0.0, 1.0]),
+        at_most=np.stack([n - c, n], axis=1),
+        categories=np.array([1, 2]),
     )
     moments = {ScoreId("avg@N", consensus.n): outcomes.average()}
     for metric, credits in (("pass@k", any_correct), ("maj@k", majority)):
         for k_in_key, k in consensus.ks.items():
             mean, variance = np.empty(len(n)), np.empty(len(n))
-            for size, rows in rows_by_k(k, n):
+            for size, rows in rows_by_k(k, n):  # k is None for k = n
                 credit = credits(size)
                 mean[rows] = posterior_means(n[rows], c[rows], [credit], prior)[:, 0]
                 pair = (credit, credit)
                 variance[rows] = credit_covariances(n[rows], c[rows], [pair], prior)[:, 0]
             moments[ScoreId(metric, k_in_key)] = mean, variance
-    return Moments(
-        one_column_each(moments),
-        counts.inverse,
-        np.stack([mean for mean, _ in moments.values()], axis=1),
-        {(column, column): variance for column, (_, variance) in enumerate(moments.values())},
-    )
+    return moments_by_key(outcomes, moments)

@@ -69,6 +69,7 @@ class Errors:
         if self.labels is not None:
             if self.labels.run is not None:  # The rates are estimated from these samples.
                 return
+            # Of rates that are estimated, the upper limit of t and the lower limit of f count.
             (_, t), (f, _) = self.labels.limits(CONFIDENCE_OF_RATES)
         share = float(counts.c.sum()) / samples
         for rate, excess, name in ((t, share - t, "true"), (f, f - share, "false")):
@@ -162,25 +163,25 @@ Rescore = Callable[[CheckerRates], np.ndarray]
 
 
 def distances_of_rates(labels: LabelCounts, rescore: Rescore, confidence: float) -> np.ndarray:
-    """Return how far m scores may lie below and above their estimates, (2, m).
+    """Return how far m scores may lie below and above their estimates because of labels, (2, m).
 
-    As one share moves to its limits with this confidence, a score moves by at most a downwards, and
-    as the other moves, by at most c. The distance is sqrt(a^2 + c^2 + 2 r a c), where r is the
-    correlation of the errors of both. It is infinite if the labels do not bound a score. If all
-    samples of a stratum are labelled, its share adds nothing. The variance of the realized rates,
-    which limits for known rates contain already, is subtracted.
+    Labels estimate two shares, see the module `labels`. If a score falls by a as the one moves to a
+    limit with this confidence, and by c as the other does, the distance below is sqrt(a^2 + c^2 +
+    2 r a c), where r is the correlation of the errors of the shares. It is infinite if the labels
+    do not bound the score. The variance of `_realized_variances` is subtracted, because limits for
+    known rates contain it already.
     """
     points = rescore(labels.rates)
-    squares, signs = [], []
+    squares, signs = [], []  # of the moves of the scores with each share
     for rates, unlabelled in zip(labels.moved_rates(confidence), labels.unlabelled(), strict=True):
-        # Moves are infinite unless the labels bound them.
+        # Moves to the lower and upper limit are infinite unless the labels bound them.
         moves = np.full((2, len(points)), [[-math.inf], [math.inf]])
         if all(t > f for t, f in rates):
             moved = np.array([rescore(limit) for limit in rates]) - points
             moves = np.where(np.isfinite(moved).all(axis=0), moved, moves)
         signs.append(np.sign(moves[1] - moves[0]))
         square = np.square([np.minimum(moves.min(axis=0), 0), np.maximum(moves.max(axis=0), 0)])
-        # Squares may be infinite, and 0 times infinity is NaN.
+        # If all samples are labelled, the share adds 0, and 0 times an infinite square is NaN.
         squares.append(unlabelled * square if unlabelled else np.zeros_like(square))
     first, second = squares
     total = first + second

@@ -56,10 +56,7 @@ def _levels_and_counts(rewards: Rewards) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _bin_indices(values: np.ndarray, low: float, high: float) -> np.ndarray:
-    """Return the index of the bin of each value, which is from `low` to `high`.
-
-    The edges of bins are quantiles of the values, and equally spaced numbers.
-    """
+    """Return the bin of each value. Edges are quantiles, and equal steps from `low` to `high`."""
     shares = np.linspace(0, 1, _LEVEL_BINS + 1)
     # Further quantiles make bins finer at the top, which decides the maximum of many samples.
     top = 1 - 0.5 ** np.arange(2, math.log2(len(values)))
@@ -182,16 +179,17 @@ class LeveledSamples:
         return mean, square - mean**2 - self._variance_within
 
     def _sharpness(self) -> float:
-        """Return the standard deviation of all rewards divided by that within questions.
+        """Return the SD of all rewards divided by that within questions, limited to 1 .. 32.
 
-        It is limited to 1 .. 32, and 1 if no rewards vary within a question.
+        It is the average sharpness in `_grid_and_start`. The limit keeps the grid small.
         """
-        if not self._variance_within:
+        if not self._variance_within:  # No rewards vary within a question.
             return 1.0
+        # The sums over all samples of their scaled rewards, and of the squares of these.
         total, squares = (self.multiplicity @ (self.counts @ self.scaled**p) for p in (1, 2))
         samples = self.multiplicity @ self.counts.sum(axis=1)
         variance = squares / samples - (total / samples) ** 2
-        return math.sqrt(min(max(variance / self._variance_within, 1.0), 32.0**2))
+        return min(math.sqrt(max(variance / self._variance_within, 1.0)), 32.0)
 
     @cached_property
     def _variance_within(self) -> float:
@@ -329,10 +327,9 @@ class LevelDistributions:
     """Distributions over L levels of rewards, and exact moments of the maximum of k samples.
 
     `log_odds`, (.., L - 1), are those of a reward above each level but the last, and `gaps`, (L -
-    1,), the differences of the levels. Let F_l be the probability of at most level l. Two subsets A
-    and B, of j and k of the same n samples, have c in common, and c is hypergeometric. Then
-
-        P(max of A <= level l, max of B <= level m) = F_l^j E[F_m^(k-c)]  for l <= m.
+    1,), the differences of the levels. Let F_l be the probability of at most level l. If subsets A
+    and B, of j and k of the same n samples, have c in common, which is hypergeometric, then
+    P(max of A <= level l, max of B <= level m) = F_l^j E[F_m^(k-c)] for l <= m.
     """
 
     log_odds: np.ndarray

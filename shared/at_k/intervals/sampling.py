@@ -118,9 +118,9 @@ def upper_limit(
 ) -> np.ndarray:
     """Return the largest theta of each of m scores, (m,), that is within z sigma of the estimate u.
 
-    `theta`, (F, m), has the scores at F shifts, non-decreasing along axis 0 and at shift 0 in the
-    center row. `sigma`, (F, m), has the standard deviations of the estimates `u`, (m,), at these
-    shifts. `alpha` is the error probability of the exact limit for few events.
+    `theta`, (F, m), has the scores at F shifts, non-decreasing, with shift 0 in the center row, and
+    `sigma`, (F, m), the standard deviations of the estimates `u`, (m,), there. `alpha` is the error
+    probability of the exact limit for few events.
     """
     from scipy.special import gammaincinv  # imported here: it takes longer than all of at_k
 
@@ -155,7 +155,7 @@ def lower_limit(
 
 
 def family_intervals(family: Family, options: IntervalOptions) -> IntervalMethod:
-    """Return the method that `options` names for a family. The posterior is not such a method."""
+    """Return the method of intervals that `options` names, other than "posterior"."""
     if options.method == "hierarchical":
         return HierarchicalIntervals(family)
     if options.method == "questions":
@@ -163,6 +163,7 @@ def family_intervals(family: Family, options: IntervalOptions) -> IntervalMethod
     same_questions = SamplingIntervals(family)
     if options.method == "sampling":
         return same_questions
+    # For "auto", the interval of a single question with one sample is the whole range.
     other_questions = family.for_other_questions(allow_one=True)
     n = family.n[family.inverse]
     return AutoIntervals(n, same_questions, other_questions, family.extrapolated)
@@ -171,11 +172,8 @@ def family_intervals(family: Family, options: IntervalOptions) -> IntervalMethod
 class AutoIntervals(IntervalMethod):
     """Intervals by the method that `method_of_auto` chooses for each group.
 
-    Args:
-        n: (M,) number of samples of each question.
-        repeated: the method for groups in which a question has two samples or more.
-        single: the method for other groups.
-        beyond_n: the scores with k > n, which groups of single samples do not determine.
+    It is `repeated` if a question of the group has two samples or more, otherwise `single`. `n` is
+    (M,). `beyond_n` are the scores with k > n, which groups of single samples do not determine.
     """
 
     def __init__(

@@ -118,6 +118,8 @@ def _zip_member(data: bytes, member: zipfile.ZipInfo, name: str) -> bytes:
     try:
         if member.compress_type != _ZSTANDARD_IN_ZIP:
             return zipfile.ZipFile(io.BytesIO(data)).read(member)
+        # zipfile of Python 3.13 and older has no Zstandard. The data follow a header of 30 bytes, a
+        # name and an extra field, whose sizes are at the bytes 26 and 28 of the header.
         header = data[member.header_offset : member.header_offset + 30]
         sizes = [int.from_bytes(header[i : i + 2], "little") for i in (26, 28)]
         start = member.header_offset + 30 + sum(sizes)
@@ -195,9 +197,8 @@ def _parse_parquet(data: bytes, name: str) -> Table:
 
 def _parse_json(text: str, name: str, is_lines: bool = False) -> Table:
     """Return the table of JSON Lines (`is_lines`), or of JSON. Each value is a row: an object, or a
-    list of samples. A single list has all rows, but a single list of samples in JSON Lines is one
-    row. A single object is kept as the only row, and marked as one that may hold a table
-    (`is_object`)."""
+    list of samples. A single list has all rows, but a list of samples in JSON Lines is one row. A
+    single object is the only row, and `is_object` marks that it may hold a table."""
     records, is_list = _values_of_json(text, name), False
     if len(records) == 1 and isinstance(records[0], list):
         is_list = not is_lines or any(isinstance(x, (dict, list)) for x in records[0])
@@ -228,13 +229,13 @@ def table_of_records(records: Sequence[Any], name: str) -> Table:
 
 
 def kind_of_rows(records: Sequence[Any], name: str) -> type:
-    """Return the type of all rows: that of the first dict or list, or dict if there is neither.
-    Raises InputError if a row has another type."""
+    """Return the type of all rows, dict or list: that of the first row that has one of these types,
+    or dict if there are no rows. Raises InputError if a row has another type."""
     kind = next((x for x in map(type, records) if x in _ROW_FORMS), dict)
     for row, record in enumerate(records):
         if not isinstance(record, kind):
-            some_fit = kind in map(type, records)
-            ending = ", as other rows are." if some_fit else f", or {_ROW_FORMS[list]}."
+            others_have_it = kind in map(type, records)
+            ending = ", as other rows are." if others_have_it else f", or {_ROW_FORMS[list]}."
             problem = f" is {short(record)}: write {_ROW_FORMS[kind]}{ending}"
             raise InputError(f"{name}, row ", Index(row), FROM_0, problem)
     return kind
@@ -326,11 +327,12 @@ def _rows_of_csv(text: str, name: str, delimiter: str) -> tuple[list[list[str]],
 
 
 def _refuse_rows_in_cell(record: list[str], where: str, delimiter: str) -> None:
-    """Raise a ValueError if each line of a record in several lines could be a row of its own."""
+    """Raise a ValueError if each line of a record in several lines could be a row of its own: with
+    as many cells as the record, and a number or an outcome wherever the record has one."""
     lines = [line.split(delimiter) for line in delimiter.join(record).splitlines()]
-    values = [i for i, cell in enumerate(record) if is_value(cell)]
+    indices = [i for i, cell in enumerate(record) if is_value(cell)]
     have_columns = all(len(cells) == len(record) > 1 for cells in lines)
-    if values and have_columns and all(is_value(cells[i]) for cells in lines for i in values):
+    if indices and have_columns and all(is_value(cells[i]) for cells in lines for i in indices):
         raise ValueError(
             f"{where}: a quote is closed in a later line, and each of the {len(lines)} lines looks "
             f"like a row. Write a quote that belongs to a text twice, in a cell in quotes. If the "

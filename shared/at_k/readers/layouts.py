@@ -242,11 +242,11 @@ def _inspect_rows(log: LogRow) -> list[LogRow]:
     """Return a row for each sample, with a column `score` if all have the same single scorer."""
     about, samples = log["eval"], log["samples"] or []
     if log["status"] != "success" or all(sample.get("error") for sample in samples):
-        _require_scores(log, samples)
+        _require_scores(log, samples)  # or warn that the log is not complete
     facts = {"task": about["task"], "model": about.get("model")}
     rows = [_inspect_row(sample) | facts for sample in samples]
-    scored = (x for row in rows for x, y in row.items() if x.startswith("score_") and y is not None)
-    scorers = list(dict.fromkeys(scored))
+    names = (name for row in rows for name, value in row.items() if value is not None)
+    scorers = list(dict.fromkeys(name for name in names if name.startswith("score_")))
     return [row | {"score": row.get(scorers[0])} for row in rows] if len(scorers) == 1 else rows
 
 

@@ -102,10 +102,9 @@ def columns_by_role(table: Table, named: ColumnsByRole, options: ReadingOptions)
 def _finish_column(
     table: Table, name: str | None, options: ReadingOptions, *, is_checked: bool
 ) -> dict[str, str]:
-    """Return {"finish": the column that says why responses ended}, or {} unless it is asked for.
+    """Return {"finish": the column that says why responses ended}, `name` or the only usual one.
 
-    The column is `name`, or the only one with a usual name. If it is not asked for, a warning says
-    how many of the responses to be checked were cut off.
+    Return {} if it is not asked for, and warn if responses that are to be checked were cut off.
     """
     names = [name] if name else columns_named(table.columns, usual.FINISH)
     if options.unfinished and len(names) == 1:
@@ -142,30 +141,26 @@ def _options_column(
 
 
 def column_per_question(table: Table, role: str, name: str | None) -> str | None:
-    """Return the column of a role of `PER_QUESTION`: `name`, or the first usual one, or None.
-
-    The only task in the log of a tool is no group.
-    """
+    """Return the column of a role of `PER_QUESTION`: `name`, or the first usual one, or None."""
     if name is not None:
         return name
     first = next(iter(columns_of_role(table, role)), None)
     if first is not None and role == "groups" and table.layout:
-        return first if len({*table.columns[first]}) > 1 else None
+        return first if len({*table.columns[first]}) > 1 else None  # A single task is no group.
     return first
 
 
 def choose_columns(table: Table, named: ColumnsByRole, options: ReadingOptions) -> dict[str, Any]:
     """Return the columns of samples, outcomes, references or counts, by role.
 
-    The caller names them; or else the layout of a tool does; or else they have exact names, which
-    allow one reading. Otherwise a SelectionError offers the readings: entries never choose between
-    them, but may add one. Graded outcomes go before samples, unless a checker is given. Named
-    columns that exclude each other are a ValueError.
+    The caller names them, or the layout of a tool, or they have exact names that allow one reading.
+    Otherwise a SelectionError offers the readings: entries never choose between them, but may add
+    one. Graded outcomes go before samples, unless a checker is given. Named columns that exclude
+    each other are a ValueError.
 
     The roles are "predictions" (alone, with "references", or with "outcomes", if they are graded),
-    "outcomes", or "n" and "correct". Predictions or outcomes are a tuple if several columns have a
-    sample each. Beside samples, "counts" is the column that says how often each occurs. Alone, it
-    is a dict with the column of each outcome.
+    "outcomes", or "n" and "correct". Several columns with a sample each are a tuple. "counts" is
+    the column that says how often a sample occurs, or alone a dict of a column for each outcome.
     """
     _check_exclusive(named)
     counts = named.get("counts")
@@ -374,15 +369,16 @@ class _Readings:
     def _ways_of_numbered(self) -> list[Way]:
         """Return the readings of columns such as sample_1, sample_2, .. that have a sample each.
 
-        There are none if another column has samples, or if one column has a number, and another one
-        outcomes. Outcomes beside several numbered columns are a further reading.
+        There are none if another column has samples, or if a column of outcomes is beside a single
+        numbered one. Outcomes beside several numbered columns are a further reading.
         """
         columns = self.table.columns
         numbered = {} if self.table.layout else numbered_columns(columns)
         names = {*itertools.chain(*numbered.values())}
         others = [name for name in columns if name not in names]
         outcomes = columns_named(others, usual.COLUMN_NAMES["outcomes"])
-        if columns_named(others, usual.COLUMN_NAMES["predictions"]) or len(names) <= bool(outcomes):
+        least = 2 if outcomes else 1
+        if columns_named(others, usual.COLUMN_NAMES["predictions"]) or len(names) < least:
             return []
         ways = [self._ways_of_group(text, tuple(group)) for text, group in numbered.items()]
         return [*itertools.chain(*ways), *_graded(outcomes)]
@@ -438,8 +434,9 @@ class _Readings:
         return verdicts
 
     def _doubts(self, way: Way, verdicts: Sequence[str]) -> list[Way]:
-        """Return the readings that values allow beside one: n and `correct` may be of the tests of
-        a sample, outcomes may be correct answers or other verdicts, and answers may be outcomes."""
+        """Return other readings that entries allow. Beside a `way` with counts: a row is one sample
+        and its tests are counted; with outcomes: they are correct answers, or others of `verdicts`
+        are meant; with samples: `verdicts` or samples without references are outcomes."""
         columns = way.arguments
         if "n" in columns:
             return self._one_sample(columns["n"], columns["correct"])
@@ -472,8 +469,8 @@ class _Readings:
         return [*least, *_graded(names)]
 
     def _rivals(self, outcome: str, verdicts: Sequence[str]) -> list[Way]:
-        """Return the readings of columns of verdicts that differ from `outcome` in some row. Unless
-        its name is in `VERDICTS`, both columns have nothing but 0, 1 or missing entries."""
+        """Return a reading for each column of `verdicts` that differs from `outcome` in some row.
+        If its name is not in `VERDICTS`, both have nothing but 0, 1 or missing entries."""
         columns = nested_columns(self.table)
         outcomes = list(map(as_outcome, flat(self.table.columns[outcome])))
         rivals = []
@@ -487,16 +484,17 @@ class _Readings:
         return rivals
 
     def _gold_answers(self, outcome: str) -> list[Way]:
-        """Return the readings in which `outcome` has the correct answers to a column of samples.
-        These are from 0 to 1 (0, yes, 0.5), unless it is named "correct" or "outcome" and has no
-        bools alone."""
+        """Return the readings in which the column `outcome` has correct answers, not outcomes.
+
+        There is one for each column of answers, if these are outcomes too, from 0 to 1. They may be
+        any texts if `outcome` has the name "correct" or "outcome", and other entries than bools.
+        """
         columns = self.table.columns
         answers = columns_named(columns, usual.ANSWERS)
-        if not {*self.references} <= {*answers}:
+        if not {*self.references} <= {*answers}:  # Another column has the references.
             return []
-        entries = flat(columns[outcome])
-        has_bools_alone = all(isinstance(entry, (bool, type(None))) for entry in entries)
-        may_be_texts = plain_name(outcome) in ("correct", "outcome") and not has_bools_alone
+        are_bools = all(isinstance(x, (bool, type(None))) for x in flat(columns[outcome]))
+        may_be_texts = plain_name(outcome) in ("correct", "outcome") and not are_bools
         return [
             Way({"predictions": name, "references": outcome}, "the column has correct answers")
             for name in answers
@@ -525,7 +523,7 @@ class _Readings:
 
 
 def _graded(outcomes: Iterable[Samples]) -> list[Way]:
-    """Return a reading for each column of outcomes, or tuple of columns with an outcome each."""
+    """Return a reading for each column of outcomes, or each tuple of columns of single outcomes."""
     return [Way({"outcomes": names}) for names in outcomes]
 
 
@@ -651,8 +649,8 @@ def _count_ways(table: Table) -> list[Way]:
 
 
 def _complements(table: Table) -> list[Way]:
-    """Return the readings of columns such as `correct` and `incorrect`: as the numbers of these
-    samples of a question, and as the outcome of one sample in each row."""
+    """Return the readings of columns such as `correct` and `incorrect`, as numbers of samples of a
+    question, and as the outcome of one sample in each row."""
     names = [*columns_of_role(table, "correct"), *columns_of_role(table, "outcomes")]
     complements = [name for name in table.columns if _COMPLEMENT.fullmatch(plain_name(name))]
     errors = columns_named(table.columns, usual.ERRORS)

@@ -258,18 +258,18 @@ def _read_table(table: Table, options: ReadingOptions) -> Run:
 
 
 def _samples_in_columns(table: Table, options: ReadingOptions) -> Reading:
-    """Return the columns of each role, and their cells as samples, whatever form they have."""
-    table, named = _with_added_columns(table, options)
+    """Return the samples of the chosen rows, with one entry for each role that has a column."""
+    table, named = _with_added_columns(table, options)  # `named` has the columns given by role
     table = _chosen_rows(table, named, options)
     refuse_filters(table)
     columns = columns_by_role(table, named, options)
-    further = {"questions": options.questions, "where": [*options.where]}
-    table, columns = with_sample_lists(table, columns, {**named, **further})
+    others = {**named, "questions": options.questions, "where": [*options.where]}
+    table, columns = with_sample_lists(table, columns, others)
     reading = read_samples(table, columns, options)
-    for role in ("groups", "clusters"):
+    for role, noun in (("groups", "group"), ("clusters", "cluster")):
         if role in reading.rows:
             texts = list(map(entry_text, reading.rows[role]))
-            refuse_spaces(reading.table, reading.columns[role], texts, role[:-1])
+            refuse_spaces(reading.table, reading.columns[role], texts, noun)
     return reading
 
 
@@ -321,12 +321,11 @@ def _with_added_columns(table: Table, options: ReadingOptions) -> tuple[Table, d
 def _chosen_rows(table: Table, named: ColumnsByRole, options: ReadingOptions) -> Table:
     """Return the table with a column for each name, and with the rows that `where` selects.
 
-    A condition on a column of lists selects samples, so `read_samples` applies it, when each sample
-    has a row.
+    Conditions on lists select samples, so they wait until each sample has a row (`read_samples`).
     """
     pool = [name for name in options.pool if name != FILES]
-    further = {"questions": options.questions, "pool": pool, "where": list(options.where)}
-    table = with_fields(table, pairs_of({**named, **further}))
+    others = {"questions": options.questions, "pool": pool, "where": list(options.where)}
+    table = with_fields(table, pairs_of({**named, **others}))
     columns, where = table.columns, options.where
     conditions = {name: where[name] for name in where if not has_lists(columns[name])}
     table = rows_where(table, conditions)

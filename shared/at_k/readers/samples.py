@@ -213,8 +213,9 @@ def _lists_in_texts(samples: Sequence[Any]) -> list[list[Any] | None]:
 
 
 def _are_samples(reading: Reading, lists: Sequence[list[Any] | None]) -> bool:
-    """Return whether `lists`, in the texts of a column of single answers, may be lists of samples:
-    not if one is None, none has two entries, a reference is a list, or a question several rows."""
+    """Return whether `lists`, parsed from texts in a column with the name of one answer, may be
+    lists of samples: each text is a list, one has two entries or more, no reference is a list, and
+    each question has one row."""
     table, options, references = reading.table, reading.options, reading.columns.get("references")
     if None in lists or max(len(x or ()) for x in lists) < 2 or table.layout or options.group_size:
         return False
@@ -263,11 +264,11 @@ def _sizes(column: Sequence[Any]) -> list[int]:
 
 
 def _refuse_other_sizes(table: Table, samples: str, references: str | None) -> None:
-    """Raise an InputError if a column has lists as long as those of `samples` in some rows only.
-    This is about columns whose usual names say that they have samples, and not references."""
+    """Raise an InputError if a column that has an entry for each sample, by its name, has lists as
+    long as those of the column `samples` in some rows only. Columns with references may differ."""
     expected = _sizes(table.columns[samples])
-    of_samples = usual.OF_SAMPLE - {*usual.COLUMN_NAMES["references"]}
-    for name in (x for x in table.columns if x != references and last_part(x) in of_samples):
+    sample_names = usual.OF_SAMPLE - {*usual.COLUMN_NAMES["references"]}
+    for name in (x for x in table.columns if x != references and last_part(x) in sample_names):
         sizes = _sizes(table.columns[name])
         rows = [row for row, size in enumerate(sizes) if size and expected[row]]
         others = [row for row in rows if sizes[row] != expected[row]]
@@ -353,8 +354,10 @@ def _leave_out_missing(reading: Reading) -> None:
 
 
 def _make_cut_off_incorrect(samples: dict[str, Sequence[Any]]) -> None:
-    """Replace samples that were cut off, as "finish" says, by an empty answer, or by False."""
+    """Make each sample incorrect whose entry of "finish" says that it was cut off: an answer
+    becomes empty, and an outcome or a verdict becomes False."""
     is_cut_off = [word(reason) in usual.CUT_OFF for reason in samples["finish"]]
+    # With answers as "written", "samples" are answers; otherwise they are outcomes.
     incorrect = {"samples": "" if "written" in samples else False, "verdicts": False}
     for role in samples.keys() & incorrect.keys():
         pairs = zip(is_cut_off, samples[role], strict=True)

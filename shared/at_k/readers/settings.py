@@ -129,7 +129,10 @@ def _are_one_to_one(texts: Sequence[str], others: Sequence[str]) -> bool:
 def _mixed_settings(
     reading: Reading, names: Sequence[str], texts: Sequence[str], rows: Sequence[int]
 ) -> SelectionError:
-    """Return the error about settings; the `texts` of the first of them differ in `rows`."""
+    """Return the error about the columns `names`, which are settings, with ways to settle it.
+
+    `texts` has the entries of the first column in all rows. They differ between the given `rows`.
+    """
     key, name, others = reading.named_key, names[0], names[1:]
     if reading.options.group_size and last_part(name) in (*usual.IDS, *usual.INDICES):
         return SelectionError(
@@ -164,11 +167,10 @@ def _differs(texts: Sequence[str], questions: Sequence[Sequence[int]]) -> bool:
 
 
 def is_setting(texts: Sequence[str], questions: Sequence[Sequence[int]]) -> bool:
-    """Return whether the values of a column occur as those of a setting do.
+    """Return whether the values of a column, the `texts` of its rows, occur as those of a setting.
 
     Questions have each value equally often, or the rows of each value follow each other, or rows of
-    a question have equal values less often than chance explains. `texts` has the value of each row,
-    and `questions` the indices of the rows of each question.
+    a question have equal values less often than chance explains. `questions` has the row indices.
     """
     counts = [Counter(texts[row] for row in rows) for rows in questions]
     has_pattern = _is_crossed(counts) or _has_blocks(texts, questions)
@@ -178,10 +180,9 @@ def is_setting(texts: Sequence[str], questions: Sequence[Sequence[int]]) -> bool
 def _is_crossed(counts: Sequence[Counter[str]]) -> bool:
     """Return whether questions have the values equally often; `counts` has the rows of each value.
 
-    A value is common if more than half of the questions have it. Its modal number is the number of
-    rows that most of them have. There are two common values or more, no question has more rows of
-    one than its modal number, common values cover 90 % of the rows, and half of the questions have
-    exactly the modal number of each.
+    A value is common if more than half of the questions have it, and most of them have its modal
+    number of rows. There are two common values or more, they cover 90 % of the rows, no question
+    has more rows of one than its modal number, and half have exactly the modal number of each.
     """
     numbers: dict[str, list[int]] = {}
     for value, number in itertools.chain(*(of_question.items() for of_question in counts)):
@@ -216,9 +217,9 @@ def _has_blocks(texts: Sequence[str], questions: Sequence[Sequence[int]]) -> boo
 def z_of_equal_pairs(counts: Sequence[Counter[str]]) -> float:
     """Return how many standard deviations the number of equal pairs is above its mean.
 
-    A pair is two rows of one question, and it is equal if both have the same text. `counts` has the
-    number of rows of each text in a question. The mean and the variance are those of texts dealt to
-    the rows at random. Return 0 if the variance is 0, or if there are fewer than four rows.
+    A pair is two rows of one question, equal if both have the same text. `counts` has the number of
+    rows of each text in a question. The mean and the variance are those of texts dealt to the rows
+    at random. The result is 0 if the variance is, or if there are fewer than four rows.
     """
 
     def falling(numbers: Iterable[int], k: int) -> int:

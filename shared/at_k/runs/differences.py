@@ -247,10 +247,8 @@ class Pair:
         return down, share * np.fmax(most - b.estimates, a.estimates - least)
 
     def p_values(self) -> list[float]:
-        """Return the two-sided p-value of each difference, not adjusted for the others.
-
-        It is the smallest miscoverage at which the interval excludes 0, found by bisection.
-        """
+        """Return the two-sided p-value of each difference, not adjusted for the others."""
+        # It is the smallest miscoverage at which the interval excludes 0, found by bisection.
         normal, p = NormalDist(), [1.0] * len(self._differences)
         for score in np.flatnonzero(self._differences).tolist():
             least, most = 0.0, 8.0  # z-values
@@ -291,15 +289,12 @@ def _distance_of_limit(
 ) -> np.ndarray:
     """Return how far a limit of the differences is from their estimates, (m,).
 
-    Let x and y be the distances of the two limits that bound it from the scores A and B. With the
-    correlation r of the scores over questions, which is 0 for new samples, the distance is
-
-        sqrt(x^2 + y^2 - 2 r x y),
-
-    the variance of a difference applied to limits, so the interval is skewed as they are (Newcombe
-    1998, Statistics in Medicine 17, 873 and 2635; Zou & Donner 2008, ibid. 27, 1693). For r > 0 the
-    square is (1 - r) (x^2 + y^2) + r (x - y)^2. As skewed limits may approach each other with a
-    rising confidence, `distance_if_equal`, z |sigma_B - sigma_A|, takes the place of x - y.
+    Let x and y be the distances of the two limits that bound it from the scores A and B, and r the
+    correlation of the scores over questions, 0 for new samples. As for the standard deviation of a
+    difference, it is sqrt(x^2 + y^2 - 2 r x y), so the interval is skewed as the limits are
+    (Newcombe 1998, Statistics in Medicine 17, 873 and 2635; Zou & Donner 2008, ibid. 27, 1693). For
+    r > 0 the square is (1 - r) (x^2 + y^2) + r (x - y)^2. As skewed limits may approach each other
+    with a rising confidence, `distance_if_equal`, z |sigma_B - sigma_A|, takes the place of x - y.
     """
     # With this bound, the limits of the difference stay in the range of differences.
     largest = np.maximum(distance_a, distance_b)
@@ -328,13 +323,15 @@ class Simultaneous:
 
     def exceedance(self, c: float) -> float:
         """Return an upper bound of P(any difference errs by more than c standard deviations)."""
+        # (P,) the bound for the differences of each pair at all m values of k
         pair_tails = path_exceedance(self._angles, c)
         with np.errstate(divide="ignore"):
-            bound = -math.expm1(np.log1p(-pair_tails).sum())
+            bound = -math.expm1(np.log1p(-pair_tails).sum())  # 1 - the product of 1 - tail
         if self._independent and self._runs > 2:
+            # The bound for the differences of all pairs at one k, and then at all m of them.
             range_tail = studentized_range_tail(c * math.sqrt(2), self._runs)
-            keys = self._angles.shape[1] + 1
-            bound = min(bound, -math.expm1(keys * math.log1p(-min(range_tail, 1 - 1e-16))))
+            m = self._angles.shape[1] + 1
+            bound = min(bound, -math.expm1(m * math.log1p(-min(range_tail, 1 - 1e-16))))
         return bound
 
     def confidence_of_each(self, confidence: float) -> float:
@@ -348,13 +345,11 @@ class Simultaneous:
 
 
 def studentized_range_tail(q: float, runs: int) -> float:
-    """Return P(Q > q) for the range Q of `runs` independent standard normal numbers.
-
-    It is at most q if the largest number is z and all others are between z - q and z.
-    """
+    """Return P(Q > q) for the range Q of `runs` independent standard normal numbers."""
     z = np.linspace(-8.5, 8.5, 401)
     density = np.exp(-z * z / 2) / math.sqrt(2 * math.pi)
-    # The integral over z of K phi(z) (Phi(z) - Phi(z - q))^(K - 1), by the trapezoidal rule.
+    # Q <= q if the largest number is z, and all others are between z - q and z: the integral over
+    # z of K phi(z) (Phi(z) - Phi(z - q))^(K - 1), by the trapezoidal rule.
     inside = runs * density * (ndtr(z) - ndtr(z - q)) ** (runs - 1)
     return max(0.0, 1.0 - float(inside.sum() * (z[1] - z[0])))
 

@@ -184,7 +184,8 @@ def _rows_of_score(
     rows, confidence = [], compared.options.confidence
     for run, letters_of_run in zip(order, letters_of_runs, strict=True):
         scored = compared.scored[run]
-        lo, hi = scored.widened(scored.limits(confidence), confidence)[:, column]
+        limits = scored.widened(scored.limits(confidence), confidence)  # for checker rates
+        lo, hi = limits[:, column]
         n = compared.runs[run].outcomes.n
         rows.append(
             {

@@ -77,9 +77,9 @@ def grade_sources(
 ) -> tuple[list[Run], OptionsT]:
     """Parse and grade pairs of a name and a source, with all questions in the order of the first.
 
-    The other parameters are those of `compare`; `labels` has an entry for each source. The options
-    that are returned have the clusters, groups and weights that the runs were read with, if they
-    had none. Raises ValueError, before a checker runs, if a source or an option is invalid.
+    The other parameters are those of `compare`; `labels` has an entry for each source. Options
+    without clusters, groups or weights are returned with those that the runs were read with. Raises
+    ValueError, before a checker runs, if a source or an option is invalid.
     """
     if not by_order:
         require_same_index(dict(sources) | {role: getattr(options, role) for role in _ROLES})
@@ -178,9 +178,9 @@ def in_one_order(
 ) -> list[tuple[str, Any]]:
     """Return the sources with their questions in the order of the first, paired by their ids.
 
-    Matrices have no ids and stay as they are. So do all runs, with `by_order`, if one has no ids.
-    With `common`, questions that a run lacks are left out. Raises ValueError for a run without ids,
-    and for runs with different questions or, with `common`, with no question in common.
+    Runs stay as they are if all are matrices, or if one has no ids and `by_order` is True. With
+    `common`, questions that a run lacks are left out. Raises ValueError if a run lacks ids or
+    questions, or with `common`, if they have no question in common.
     """
     ids: list[Any] = [_ids_of(run) for _, run in sources]
     is_plain = all(getattr(run, "is_matrix", True) for _, run in sources)

@@ -5,7 +5,6 @@ A design has M questions with n samples each.
 
 from __future__ import annotations
 
-import itertools
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -146,6 +145,7 @@ class PlanOptions(ComparisonOptions):
         assert self.wanted is not None
         name, wanted = self.wanted
         value = getattr(design.precision(questions, str(self.interval)), name)
+        # None: the design has no interval, or finds no difference.
         return math.inf if value is None else value / wanted
 
     def for_samples(self, sizes: Mapping[str, np.ndarray]) -> Self:
@@ -283,7 +283,7 @@ def plan(
 def plan_for(run: Run | None, options: PlanOptions) -> dict[str, Any]:
     """Return the dict that `at_k.plan` returns, for a graded pilot run, or None for no run."""
     if run is not None:
-        options = options.for_samples({run.name: run.outcomes.n})
+        options = options.for_samples({run.name: run.outcomes.n})  # checked for this run
     _check_pilot(run, options)
     if run is None:
         population = Population(prior_of_rates(options.rates), *options.goal)
@@ -298,7 +298,7 @@ def plan_for(run: Run | None, options: PlanOptions) -> dict[str, Any]:
         "score": designs[0].score,
         "confidence": options.confidence,
         "power": options.power,
-        "rows": [_plan_row(*row, options) for row in itertools.product(designs, options.questions)],
+        "rows": [_plan_row(design, m, options) for design in designs for m in options.questions],
         "cheapest": cheapest,
         "assumptions": _assumptions(run, options, population),
     }

@@ -49,8 +49,8 @@ class ScoredRun:
     """The scores of a graded run, and limits that are the same as those of `compute`.
 
     `points` are the scores of the questions, `estimates`, (m,), those of the run, and `counted` the
-    indices of the questions whose weight is not 0. `intervals` is a cached function from the name
-    of an interval and a confidence to the `Interval` of each score, for exact rates of the checker.
+    indices of the questions whose weight is not 0. `intervals` returns the `Interval` of each score
+    for the name of an interval and a confidence, for exact rates of the checker.
     """
 
     def __init__(
@@ -64,8 +64,8 @@ class ScoredRun:
     ):
         """Score a run by `scores_and_limits`, which is called once for each interval.
 
-        `for_covariance` is a faster function, or None, for covariances only. `label_distances` is
-        the function of a confidence behind the method of this name, or None without labels.
+        `for_covariance` is a faster one for covariances only, or None. `label_distances`, None
+        without labels, returns for a confidence what the method of this name returns.
         """
         self.run, self.options, self.bounds = run, options, bounds
         self._for_covariance, self._label_distances = for_covariance, label_distances
@@ -181,9 +181,9 @@ def score_runs(runs: Sequence[Run], options: ComparisonOptions) -> list[ScoredRu
 
 
 def _binary_scores(n: int | str, options: ComparisonOptions) -> dict[ScoreId, Score]:
-    """Return the scores that can be corrected for the errors of a checker, or raise a ValueError.
+    """Return the scores of the pass@k family, or pass@1 as avg@N, where `n` is the N in the key.
 
-    They are those of the pass@k family, and avg@N, which is pass@1. `n` is the N in its key.
+    A ValueError is raised for others, which cannot be corrected for the errors of a checker.
     """
     if options.metric in PASS_FAMILY:
         return options.scores_at(options.ks)
@@ -262,6 +262,7 @@ def _vote_run(run: Run, options: ComparisonOptions) -> ScoredRun:
             "predictions and references."
         )
     correct = more_than_half(require_shares(run.outcomes))
+    # All accepted answers to a question count as one, as by default in cons_at_k.
     votes = count_answers(correct, run.answers, merge_correct=True)
     sizes = {ScoreId("vote@k", k): k for k in options.ks}
     return ScoredRun(run, options, partial(vote_limits, votes, sizes, run.outcomes.n))

@@ -171,10 +171,7 @@ class Server:
         return ours.detach()
 
     def _let_examine(self, descriptor: int) -> bool:
-        """Give the examiner the socket to a program, or the file with what it printed.
-
-        Return whether it wrote a verdict before it ended.
-        """
+        """Give the examiner a program's socket or output; return whether it wrote a verdict."""
         data = descriptor.to_bytes(4, sys.byteorder)
         with suppress(OSError):
             self._control.sendmsg([b"e"], [(_socket.SOL_SOCKET, _socket.SCM_RIGHTS, data)])
@@ -198,20 +195,16 @@ class Server:
                 os._exit(0)
 
     def _end_processes(self) -> None:
-        """End a program and all processes that it started.
-
-        In a namespace, the examiner ends all other processes, and replies when they are reaped.
-        Without one, the group of the program ends, and a process that left it goes on.
-        """
+        """End a program and its processes. Without a namespace, those that left its group go on."""
         self.is_usable = False
         self._end_program()
         while self._exit_code is None:
             self._reap(0)
         with suppress(OSError):
-            self._control.send(b"k")
+            self._control.send(b"k")  # end and reap all other processes
             self._await(self._control, _TICK_OF_END)
             self.is_usable = self._control.recv(1) == b"k"
-        if os.getpid() == 1 and not self.is_usable:
+        if os.getpid() == 1 and not self.is_usable:  # The examiner did not reply.
             with suppress(ProcessLookupError):
                 os.kill(-1, signal.SIGKILL)
 
@@ -257,12 +250,10 @@ def _limits(settings: dict[str, Any]) -> list[tuple[int, int, int]]:
 
 
 def _address_space() -> int:
-    """Return the bytes of address space of this process; 0 on macOS, which has no such limit.
-
-    There is no /proc: bisection finds the smallest limit with which one more block can be mapped.
-    """
+    """Return the bytes of address space of this process; 0 on macOS, which has no such limit."""
     if sys.platform != "linux":
         return 0
+    # There is no /proc: find the smallest limit with which one more block can be mapped.
     step = 1 << 20
     low, high = 0, 1 << 47
     limits = resource.getrlimit(resource.RLIMIT_AS)
