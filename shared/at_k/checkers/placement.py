@@ -193,10 +193,7 @@ class Uses:
         return not (target and all(map(self._has_method_called, self._uses(target))))
 
     def _target(self, node: ast.AST) -> str:
-        """Return the only name that a statement assigns to, or "".
-
-        For `return` and `yield` in a fixture of pytest, it is the name of the fixture.
-        """
+        """Return the only name that a statement assigns to, or the fixture that it ends, or ""."""
         if isinstance(node, ast.AnnAssign):
             return _own_name(node.target)
         if isinstance(node, ast.Assign):
@@ -260,10 +257,8 @@ def _own_name(node: ast.AST) -> str:
 
 
 def _compares_identities(node: ast.Compare) -> bool:
-    """Return whether a comparison has `is` or `is not` before anything but a constant.
-
-    Tests in another process get copies of the program's values, which are never identical.
-    """
+    """Return whether a comparison has `is` or `is not` before anything but a constant."""
+    # Tests in another process get copies of the program's values, which are never identical.
     sides = [node.left, *node.comparators]
     return any(
         isinstance(op, (ast.Is, ast.IsNot)) and not isinstance(side, ast.Constant)

@@ -286,10 +286,7 @@ def outcomes_of_match(samples: Samples, correct: np.ndarray) -> Samples:
 
 
 def _warn_of_responses(samples: Samples, outcomes: Samples) -> None:
-    """Warn if texts seem to be whole responses: if none equals its reference, or many contain it.
-
-    Many are more than a tenth of those that equal it, among the first 1000 samples.
-    """
+    """Warn if texts seem to be whole responses: none equals its reference, or many contain it."""
     problem = f"None of the {outcomes.n.sum()} scored samples equals its reference"
     if outcomes.values.any():
         correct, occurrences = outcomes.values[:1000], samples.weights[:1000]

@@ -40,10 +40,7 @@ def stored(samples: Samples, references: Any = None) -> Samples:
 
 
 def check_types(samples: Samples) -> None:
-    """Raise a ValueError if a sample has another type than the first scored one.
-
-    Numbers and bools are of one type. Samples that are lists or dicts are not checked.
-    """
+    """Raise a ValueError if samples differ in type. Bools are numbers; lists are not checked."""
     if not isinstance(samples.values, list):
         return
 
@@ -102,10 +99,7 @@ def _column(
 
 
 def to_json(values: Sequence[Any], place: Callable[[int], Place]) -> pa.Array:
-    """Return values as an array of the type `JSON`, with null for None.
-
-    `place` returns the place of a value from its index, for the error if JSON cannot hold it.
-    """
+    """Return values as a `JSON` array, null for None. `place` returns the place of an index."""
     texts, encode = [], json.JSONEncoder(default=_json_default).encode
     for index, value in enumerate(values):
         try:

@@ -327,14 +327,11 @@ class _Readings:
         return self._with_rows_inside(self._with_doubts(ways))
 
     def _columns(self, role: str, counts: Sequence[Way]) -> list[str]:
-        """Return the columns of a role that no reading in `counts` uses.
-
-        Scores are outcomes, if there are no others, and `correct_at_least` is given.
-        """
+        """Return the columns of a role that no reading in `counts` uses."""
         used = {*itertools.chain(*(way.arguments.values() for way in counts))}
         names = [name for name in columns_of_role(self.table, role) if name not in used]
         if role == "outcomes" and not names and self.options.correct_at_least is not None:
-            return columns_named(self.table.columns, usual.SCORES)
+            return columns_named(self.table.columns, usual.SCORES)  # which become outcomes
         return names
 
     def _checked(self, samples: Iterable[Samples]) -> list[Way]:

@@ -93,12 +93,9 @@ def _loaded(job: dict[str, Any], name: str) -> dict[str, Any]:
 
 
 def _call(space: dict[str, Any], entry_point: str, arguments: list[Any]) -> Any:
-    """Call the entry point of a program: a function, or a method such as "Solution.add".
-
-    A method is called on a new object. A name that is not defined may be a method of `Solution`.
-    """
+    """Call the entry point of a program: a function, or a method "Class.name" of a new object."""
     names = entry_point.split(".")
-    if len(names) == 1 and names[0] not in space and "Solution" in space:
+    if len(names) == 1 and names[0] not in space and "Solution" in space:  # probably a method
         names = ["Solution", *names]
     if names[0] not in space:
         raise NameError(f"name {names[0]!r} is not defined")

@@ -180,13 +180,11 @@ def _run_defined_tests(
 
 
 def _problem_of_code(code: types.CodeType, space: dict[str, Any]) -> BaseException | None:
-    """Run the code of tests in the namespace `space`; return the exception that it raises, or None.
-
-    Tests may end with `sys.exit(0)`, but a program that calls it does not pass them.
-    """
+    """Run the code of tests in the namespace `space`; return the exception that it raises, if any."""
     try:
         exec(code, space)
     except BaseException as error:
+        # Tests may end with `sys.exit(0)`, but a program that calls it does not pass them.
         is_success = isinstance(error, SystemExit) and not error.code
         return None if is_success and _is_raised_by(code, error) else error
     return None
@@ -346,12 +344,9 @@ class _Plugin:
 
 
 def failure_line(error: BaseException) -> str:
-    """Return the class of an exception and the first line of its text, at most 500 characters.
-
-    For an assertion without a message, the text is its source line in the tests.
-    """
+    """Return the class of an exception and the first line of its text, at most 500 characters."""
     line = exception_line(error)
-    if line == "AssertionError":
+    if line == "AssertionError":  # It has no message, so its source line in the tests is added.
         frames = traceback.extract_tb(error.__traceback__)
         lines_of_tests = [frame.line or "" for frame in frames if frame.filename == _FILE]
         line = ": ".join([line, *lines_of_tests[-1:]])
