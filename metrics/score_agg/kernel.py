@@ -450,7 +450,7 @@ calls what only the package has as methods of `PACKAGE.rooms`, which in a script
 """
 
 
-KERNEL = "d1fc47f31150"
+KERNEL = "9617dbfd6fb3"
 """A hash of the core, which `shared/vendor.py` writes into kernels; "" in the package itself."""
 
 INSTALL = 'pip install "evaluate-at-k @ git+https://github.com/evaluate-at-k/evaluate-at-k"'
@@ -1633,10 +1633,7 @@ def stored(samples: Samples, references: Any = None) -> Samples:
 
 
 def check_types(samples: Samples) -> None:
-    """Raise a ValueError if a sample has another type than the first scored one.
-
-    Numbers and bools are of one type. Samples that are lists or dicts are not checked.
-    """
+    """Raise a ValueError if samples differ in type. Bools are numbers; lists are not checked."""
     if not isinstance(samples.values, list):
         return
 
@@ -1695,10 +1692,7 @@ def _column(
 
 
 def to_json(values: Sequence[Any], place: Callable[[int], Place]) -> pa.Array:
-    """Return values as an array of the type `JSON`, with null for None.
-
-    `place` returns the place of a value from its index, for the error if JSON cannot hold it.
-    """
+    """Return values as a `JSON` array, null for None. `place` returns the place of an index."""
     texts, encode = [], json.JSONEncoder(default=_json_default).encode
     for index, value in enumerate(values):
         try:
@@ -3286,10 +3280,7 @@ def outcomes_of_match(samples: Samples, correct: np.ndarray) -> Samples:
 
 
 def _warn_of_responses(samples: Samples, outcomes: Samples) -> None:
-    """Warn if texts seem to be whole responses: if none equals its reference, or many contain it.
-
-    Many are more than a tenth of those that equal it, among the first 1000 samples.
-    """
+    """Warn if texts seem to be whole responses: none equals its reference, or many contain it."""
     problem = f"None of the {outcomes.n.sum()} scored samples equals its reference"
     if outcomes.values.any():
         correct, occurrences = outcomes.values[:1000], samples.weights[:1000]

@@ -180,7 +180,7 @@ def _run_defined_tests(
 
 
 def _problem_of_code(code: types.CodeType, space: dict[str, Any]) -> BaseException | None:
-    """Run the code of tests in the namespace `space`; return the exception that it raises, if any."""
+    """Run the code of tests in the namespace `space`; return the exception it raises, or None."""
     try:
         exec(code, space)
     except BaseException as error:
