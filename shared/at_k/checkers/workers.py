@@ -350,10 +350,7 @@ class Portable:
 def portable_check(
     checker: Callable[..., Any], labels: Mapping[str, float] | None, is_batched: bool = False
 ) -> CheckBatch:
-    """Return a function that applies a checker to a batch of pairs, in any thread or process.
-
-    `labels` is None for a checker of this package, whose results are not validated.
-    """
+    """Return a function that applies a checker to a batch of pairs, in any thread or process."""
     parts = (text_or_type, validated_result, call_checker, check_pair, _sendable, _check_each)
     check = _with_code(*parts, *([_check_whole_batch] if is_batched else []))
     own_labels = None if labels is None else dict(labels)
@@ -366,7 +363,7 @@ def _check_each(
 ) -> BatchResult:
     """Check each pair of a batch, in any process. `portable_check` explains `labels` and `home`."""
     start, pairs = batch
-    if labels is None:
+    if labels is None:  # a checker of this package, whose results are valid
         results = [call_checker(checker, *pair) for pair in pairs]
     else:
         results = [check_pair(checker, labels, pair) for pair in pairs]
