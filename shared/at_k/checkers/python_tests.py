@@ -99,7 +99,7 @@ class PythonTests:
         return Checked(pairs.outcomes([outcome for outcome, _ in results]), rows.values)
 
     def _read_references(self, references: Iterable[Any]) -> list[Tests]:
-        """Return the tests of all questions; raise a ValueError for a reference with invalid tests."""
+        """Return the tests of all questions; raise a ValueError if some of them are invalid."""
         read = [read_tests(reference, f"references[{i}]") for i, reference in enumerate(references)]
         unknown = [
             question
