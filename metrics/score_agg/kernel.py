@@ -446,12 +446,11 @@ def check_samples(ks: list[int], n: np.ndarray, remedy: str = "") -> None:
 """The interface through which the core uses the other folders (rooms) of the installed package.
 
 A metric that `evaluate` loads as a script has only the core, in one file, its kernel. The core
-calls what only the package has as methods of `PACKAGE.rooms`. In a script this is a `Rooms` object,
-most of whose methods raise an error that names the missing package.
+calls what only the package has as methods of `PACKAGE.rooms`, which in a script is a `Rooms`.
 """
 
 
-KERNEL = "565b1a941e20"
+KERNEL = "9617dbfd6fb3"
 """A hash of the core, which `shared/vendor.py` writes into kernels; "" in the package itself."""
 
 INSTALL = 'pip install "evaluate-at-k @ git+https://github.com/evaluate-at-k/evaluate-at-k"'
@@ -468,7 +467,10 @@ def installed_version() -> str | None:
 
 
 def has_same_package() -> bool:
-    """Return whether this is a kernel and the package has the same core. Warn about another one."""
+    """Return whether a script with this copy of the core, its kernel, can use the package instead.
+
+    It can if the core of the package is the same. If it is another one, a warning says so.
+    """
     version = installed_version()
     if not KERNEL or version is None:  # This is the package itself, or there is no package.
         return False
@@ -1010,16 +1012,16 @@ def one_column_each(keys: Iterable[ScoreKey]) -> dict[ScoreKey, Score]:
 def with_product_columns(
     scores: Mapping[ScoreKey, Score], columns: np.ndarray
 ) -> tuple[dict[ScoreKey, Score], np.ndarray]:
-    """Return the scores and the columns, (U, m), with a column for each product that is not pooled.
+    """Return scores and columns, (U, m), with a new column for each score that is not pooled.
 
-    All scores are then functions of means over questions.
+    The column has the products of single questions, so the score becomes a mean over questions.
     """
-    keys, extended = dict(scores), [*columns.T]
+    result, extended = dict(scores), [*columns.T]
     for key, score in scores.items():
         if not score.pooled:
-            keys[key] = Score((len(extended),))
+            result[key] = Score((len(extended),))  # the mean of the column that is added next
             extended.append(score.value(columns.T))
-    return keys, np.stack(extended, axis=1) if len(extended) > columns.shape[1] else columns
+    return result, np.stack(extended, axis=1) if len(extended) > columns.shape[1] else columns
 
 
 @dataclass(frozen=True)
@@ -1605,9 +1607,8 @@ def normal_z(confidence: float) -> float:
 
 """Arrow columns of the samples and references that are to be checked, and batches of questions.
 
-Texts are large strings. All other values, and texts that UTF-8 cannot hold, are stored as JSON,
-which keeps their types: lists, dicts, integers of any size, bools among numbers. A float16 or
-float32 becomes the double that prints the same, so that np.float32(0.1) equals 0.1.
+Texts are large strings. All other values, and texts that UTF-8 cannot hold, are JSON, which keeps
+their types. A float16 or float32 becomes the double that prints the same: np.float32(0.1) is 0.1.
 """
 
 
@@ -1632,10 +1633,7 @@ def stored(samples: Samples, references: Any = None) -> Samples:
 
 
 def check_types(samples: Samples) -> None:
-    """Raise a ValueError if a sample has another type than the first scored one.
-
-    Numbers and bools are of one type. Samples that are lists or dicts are not checked.
-    """
+    """Raise a ValueError if samples differ in type. Bools are numbers; lists are not checked."""
     if not isinstance(samples.values, list):
         return
 
@@ -1694,10 +1692,7 @@ def _column(
 
 
 def to_json(values: Sequence[Any], place: Callable[[int], Place]) -> pa.Array:
-    """Return values as an array of the type `JSON`, with null for None.
-
-    `place` returns the place of a value from its index, for the error if JSON cannot hold it.
-    """
+    """Return values as a `JSON` array, null for None. `place` returns the place of an index."""
     texts, encode = [], json.JSONEncoder(default=_json_default).encode
     for index, value in enumerate(values):
         try:
@@ -3197,11 +3192,11 @@ class DistinctPairs:
         )
 
     def outcomes(self, results: Sequence[float | None]) -> Samples:
-        """Return the outcomes of all samples, from the (P,) outcomes of the pairs or None.
+        """Return the outcomes of all samples, from those of the P pairs, None for unscored ones.
 
         Raises a ValueError if there are both categories above 1 and shares, which are floats.
         """
-        padded = [*results, None]  # the last one is for samples that are None
+        padded = [*results, None]  # Samples that are None have the index P.
         numbers = np.array([0 if result is None else result for result in padded])
         if numbers.dtype.kind == "f" and numbers.max() > 1:
             pair = int(numbers.argmax())
@@ -3210,17 +3205,14 @@ class DistinctPairs:
                 f" returned {results[pair]}, a category, and shares of correctness for other "
                 f"samples: return one of the two for all.",
             )
-        scored = np.array([result is not None for result in padded])[self.index]
+        is_scored = np.array([result is not None for result in padded])[self.index]
         samples = self.samples
-        multiplicity = samples.multiplicity if scored.all() else samples.weights * scored
+        multiplicity = samples.multiplicity if is_scored.all() else samples.weights * is_scored
         return Samples(numbers[self.index], samples.sizes, _OUTCOMES, multiplicity)
 
 
 def _check_pairs_alone(checking: Checking, pairs: DistinctPairs, cache: dict[str, Any]) -> list:
-    """Return the outcomes of pairs, (P,), checked in the executor, or else in this thread.
-
-    With the package, a function of checkers/workers.py takes the place of this one.
-    """
+    """Return the (P,) outcomes of pairs without the package, by the executor or in this thread."""
     assert callable(checking.checker)
     run: Callable[..., Any] = map if checking.executor is None else checking.executor.map
     check = partial(check_pair, checking.checker, checking.labels or {})
@@ -3288,10 +3280,7 @@ def outcomes_of_match(samples: Samples, correct: np.ndarray) -> Samples:
 
 
 def _warn_of_responses(samples: Samples, outcomes: Samples) -> None:
-    """Warn if texts seem to be whole responses: if none equals its reference, or many contain it.
-
-    Many are more than a tenth of those that equal it, among the first 1000 samples.
-    """
+    """Warn if texts seem to be whole responses: none equals its reference, or many contain it."""
     problem = f"None of the {outcomes.n.sum()} scored samples equals its reference"
     if outcomes.values.any():
         correct, occurrences = outcomes.values[:1000], samples.weights[:1000]
@@ -3740,11 +3729,7 @@ class Computation:
         return [name for name in self.in_order if not isinstance(options.get(name), no_order)]
 
     def read(self, predictions, references) -> Samples:
-        """Return the samples of all questions, from the arguments of `compute`.
-
-        Samples with references, and texts that may be labels, are stored in Arrow. Other samples
-        are outcomes, which are validated.
-        """
+        """Return the samples of all questions: answers to check, labels, or validated outcomes."""
         if predictions is None:
             raise ValueError("predictions are missing: give each question's list of samples.")
         samples = read_samples(predictions)
@@ -3755,8 +3740,8 @@ class Computation:
                     "give counts of answers, as {'answers': [['12', '13']], 'counts': [[5, 3]]}."
                 )
             return stored(samples, references)
-        if self.accepts_labels and hasattr(samples.values, "chunks"):
-            # Texts may be labels. Their numbers are parameters of `compute`, which follow later.
+        are_texts = hasattr(samples.values, "chunks")  # a column of Arrow
+        if self.accepts_labels and are_texts:  # Parameters of `compute` say what labels mean.
             return samples
         check_types(samples)
         outcomes = as_outcomes(samples)

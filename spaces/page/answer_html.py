@@ -240,7 +240,7 @@ def _summary(run: Run, index: int) -> str:
 
 
 def _marks(run: Run, index: int) -> str:
-    """Return the outcomes of samples as text after a summary; "" if there are only counts."""
+    """Return the outcomes of samples as text to append to a `_summary`; "" for counts."""
     if run.has_counts:
         return ""
     rewards = run.rewards[index]

@@ -63,7 +63,7 @@ def _comparison_chart(answer: Answer) -> Chart | None:
 
 
 def draw(chart: Chart, answer: Answer) -> Figure:
-    """Return the figure of a chart of an answer."""
+    """Return the figure of a chart: `chart.function`, called with the results of `chart.call`."""
     arguments = chart_arguments(chart, answer)
     # Only runs that are compared are known to have the same questions.
     if chart.function == "by_question" and (answer.comparison or len(answer.runs) == 1):

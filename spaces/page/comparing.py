@@ -17,7 +17,7 @@ from at_k.runs.outcomes_of_runs import Run
 from .controls import OTHER_QUESTIONS, SAME_QUESTIONS
 from .space import Call, Space
 
-_METHODS = {SAME_QUESTIONS: "sampling", OTHER_QUESTIONS: "questions"}
+_COMPARED_INTERVALS = {SAME_QUESTIONS: "sampling", OTHER_QUESTIONS: "questions"}
 _SHARED = ("w", "temperature", "check_correct_fn", "confidence")
 
 
@@ -92,8 +92,8 @@ def _shared_arguments(space: Space, arguments: Mapping[str, Any]) -> dict[str, A
     if arguments.get("penalty") != space.defaults.get("penalty"):
         raise ValueError(f"a comparison is with the penalty {space.defaults['penalty']}.")
     shared = {name: arguments[name] for name in _SHARED if name in arguments}
-    if space.has_references and arguments["interval"] in _METHODS:
-        shared["interval"] = _METHODS[arguments["interval"]]
+    if space.has_references and arguments["interval"] in _COMPARED_INTERVALS:
+        shared["interval"] = _COMPARED_INTERVALS[arguments["interval"]]
     return shared
 
 

@@ -43,7 +43,7 @@ class Layout:
     """
 
     def __init__(self, answer: Answer):
-        """Create the components, which show an answer to a request with a text."""
+        """Create the components of the page, which show the answer to the first example."""
         space = answer.space
         self.number = gr.Number(0, visible=False)  # the first of `inputs`, as it is created first
         self.address = gr.Textbox("", visible=False)
@@ -80,7 +80,7 @@ class Layout:
         gr.HTML(html_of(about), elem_id="about")
 
     def _add_choices(self, roles: Mapping[str, str]) -> None:
-        """Add inputs for choosing how samples are read. `roles` are those of columns."""
+        """Add inputs for choosing how samples are read. `roles` has the label of each role."""
         self.choices = gr.Radio([], label="Choose one", visible=False, elem_id="choices")
         info = "separated by commas, such as A, B; or the least score, such as >= 0.75"
         self.correct = gr.Textbox(

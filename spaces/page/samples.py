@@ -128,7 +128,7 @@ def _arguments_of_read(request: Request) -> dict[str, Any]:
 def _read_run(request: Request, path: str, arguments: Mapping[str, Any]) -> Run:
     """Return the run in a file. Raise a ChoiceError if the visitor has to choose how to read it."""
     space, references = request.space, str(arguments.get("references") or "")
-    # `read_run` would take these for another file, such as one of another visitor.
+    # `read_run` would open a file of this name, such as that of another visitor.
     if re.search("[/:]", references) and column_at(load_columns(path), references) is None:
         raise ValueError(f"There is no column {references!r:.100}.")
     try:

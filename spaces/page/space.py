@@ -134,14 +134,13 @@ class Run(SampleFile):
         return isinstance(self.samples["predictions"], dict)
 
     def texts_of_samples(self, index: int) -> list[str]:
-        """Return the text of each sample of a question, or "" if the input has only its outcome."""
+        """Return the text of each sample of a question, or "" if it is missing or only a number."""
         if self.has_counts:
             return [""] * len(self.rewards[index])
-        is_checked = "references" in self.samples
+        # With references, samples are answers, which may be numbers. Without, numbers are outcomes.
+        kinds = object if "references" in self.samples else str
         samples = self.samples["predictions"][index]
-        return [
-            str(x) if isinstance(x, str) or (is_checked and x is not None) else "" for x in samples
-        ]
+        return ["" if x is None or not isinstance(x, kinds) else str(x) for x in samples]
 
     def scores(self, call: str = "scores") -> Result:
         """Return the result of the call named `call`, which must not be a sweep."""

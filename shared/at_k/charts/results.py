@@ -267,12 +267,12 @@ class ChartDetails:
         return ".2%" if self.percent else ".4f"
 
     def caption_of(self, rows: Iterable[Row], mark: str, *more: str) -> str:
-        """Return the option `caption`. If it is None, return sentences on limits and samples.
+        """Return the option `caption`, or sentences on limits, the sentences `more`, and samples.
 
-        `mark` is "Bands" or "Bars", the marks that show the limits of `rows`. `more` are sentences
-        to insert. Raises ValueError if rows name another method than the option `interval`.
+        `mark` is "Bands" or "Bars", the marks that show the limits of `rows`.
         """
         limited = [row for row in rows if "lo" in row]
+        # Even for a caption: it raises a ValueError if `interval` is not the method of the rows.
         limits = self._sentence_on_limits(limited, mark) if limited else ""
         if self.caption is not None:
             return self.caption

@@ -1,10 +1,8 @@
-"""Decide whether tests have to run in the process of their program, from the code of the tests.
+"""Decide, from the code of tests alone, whether they have to run in the process of their program.
 
-In a process of their own, tests call functions of a program and methods of its objects, and compare
-values: what they expect stays there. Tests that do more run in the process of the program, which
-can read and change them. The code of the tests alone decides that, so that no program can choose.
-Where the rules here miss what tests do, a correct program may fail, but no incorrect one passes.
-Only `examiner.py` notices that tests give a program a function or an object of their own.
+Tests that only call a program and compare values have a process of their own, so that the program
+cannot read or change them. Where the rules here miss what tests do, a correct program may fail, but
+no incorrect one passes. Only `examiner.py` notices that tests pass their own objects to a program.
 """
 
 from __future__ import annotations
@@ -154,8 +152,8 @@ class Uses:
     def _needs_process_of_program(self, node: ast.Name) -> bool:
         """Return whether the tests do more with a name of the program than call it or pass it on.
 
-        They may give it another name, or pass it to a function of the program, to one of theirs, or
-        to one that only calls it. A class they may only call.
+        They may assign a function to a name, or pass it to a function of the program or the tests,
+        or to one that only calls it, such as `map`. A class (with a capital) they may only call.
         """
         if not isinstance(node.ctx, ast.Load) or not self._is_of_program(node.id):
             return False
@@ -171,8 +169,8 @@ class Uses:
         function = _name(parent.func) or getattr(parent.func, "attr", "")
         if function in _RAISING:
             return node not in parent.args[1:]
-        of_tests = function in self._functions or self._is_of_program(function)
-        return not of_tests and function not in _CALLING
+        is_known = function in self._functions or self._is_of_program(function)
+        return not is_known and function not in _CALLING
 
     # --- Objects --------------------------------------------------------------------------
 
@@ -195,10 +193,7 @@ class Uses:
         return not (target and all(map(self._has_method_called, self._uses(target))))
 
     def _target(self, node: ast.AST) -> str:
-        """Return the only name that a statement assigns to, or "".
-
-        For `return` and `yield` in a fixture of pytest, it is the name of the fixture.
-        """
+        """Return the only name that a statement assigns to, or the fixture that it ends, or ""."""
         if isinstance(node, ast.AnnAssign):
             return _own_name(node.target)
         if isinstance(node, ast.Assign):
@@ -262,10 +257,8 @@ def _own_name(node: ast.AST) -> str:
 
 
 def _compares_identities(node: ast.Compare) -> bool:
-    """Return whether a comparison has `is` or `is not` before anything but a constant.
-
-    Tests in another process get copies of the program's values, which are never identical.
-    """
+    """Return whether a comparison has `is` or `is not` before anything but a constant."""
+    # Tests in another process get copies of the program's values, which are never identical.
     sides = [node.left, *node.comparators]
     return any(
         isinstance(op, (ast.Is, ast.IsNot)) and not isinstance(side, ast.Constant)
@@ -274,10 +267,7 @@ def _compares_identities(node: ast.Compare) -> bool:
 
 
 def _imports(nodes: Iterable[ast.AST]) -> Iterator[tuple[str, str]]:
-    """Yield pairs of an imported name and its path, such as ("pi", "math.pi").
-
-    `from math import *` yields ("math.*", "math.*"), because its names are unknown.
-    """
+    """Yield pairs of an imported name and its path: ("pi", "math.pi"), or ("math.*", "math.*")."""
     for node in nodes:
         if isinstance(node, ast.Import):
             for alias in node.names:

@@ -99,16 +99,14 @@ class PythonTests:
         return Checked(pairs.outcomes([outcome for outcome, _ in results]), rows.values)
 
     def _read_references(self, references: Iterable[Any]) -> list[Tests]:
-        """Return the tests of all questions; raise a ValueError for a reference with invalid tests.
-
-        A sandbox finds the names of tests in functions and classes, as the code does not show them.
-        """
+        """Return the tests of all questions; raise a ValueError if some of them are invalid."""
         read = [read_tests(reference, f"references[{i}]") for i, reference in enumerate(references)]
         unknown = [
             question
             for question, tests in enumerate(read)
             if tests.code and tests.code.may_have_tests and tests.code not in self._test_names
         ]
+        # A sandbox finds the names of tests in functions and classes: the code does not show them.
         without_program = [(read[question], None) for question in unknown]
         for index, found in self._run(without_program, limits=_LIMITS_TO_FIND):
             problem = found["problem"]
@@ -122,7 +120,7 @@ class PythonTests:
     def _outcomes(
         self, checking: Checking, pairs: list[PairToCheck]
     ) -> Generator[BatchResult, None, None]:
-        """Check pairs as a `CheckPairs` does, and warn at the end of what may be wrong."""
+        """Yield the outcome of each pair, as a `CheckPairs`, and warn of problems at the end."""
         tests = {id(reference): read_tests(reference, "a reference") for _, reference in pairs}
         samples = [(tests[id(reference)], program) for program, reference in pairs]
         records = []

@@ -1,8 +1,7 @@
 """Check distinct pairs in this process, in an executor, or in processes that can be ended.
 
-If a check fails, the finished ones are kept for another call. Workers may lack the code of the
-metric and of the checker. So what they run is pickled by `dill`, with its code (see `_with_code`),
-and imports what it uses: it starts faster without our libraries.
+Workers may lack the code of the metric and of the checker. So what they run is pickled by `dill`
+with its code (see `_with_code`), and imports what it uses: it starts faster without our libraries.
 """
 
 from __future__ import annotations
@@ -168,13 +167,13 @@ def _check_missing(
     results: dict[int, PairResult],
     check_pairs: CheckPairs,
 ) -> None:
-    """Check the pairs without a result, and add theirs to `results`, by the index of the pair."""
+    """Check the pairs without a result, and add their results to `results`, by the pair's index."""
     missing = [pair for pair in range(len(pairs.pairs)) if pair not in results]
     if not missing:
         return
     try:
         with closing(check_pairs(checking, [pairs.pairs[pair] for pair in missing])) as batches:
-            for start, batch in batches:
+            for start, batch in batches:  # the results of `missing[start]` and the pairs after it
                 for pair, result in zip(missing[start:], batch, strict=False):
                     if result[1] is not None:
                         raise pairs.error(pair, result[1], checking.labels)
@@ -351,10 +350,7 @@ class Portable:
 def portable_check(
     checker: Callable[..., Any], labels: Mapping[str, float] | None, is_batched: bool = False
 ) -> CheckBatch:
-    """Return a function that applies a checker to a batch of pairs, in any thread or process.
-
-    `labels` is None for a checker of this package, whose results are not validated.
-    """
+    """Return a function that applies a checker to a batch of pairs, in any thread or process."""
     parts = (text_or_type, validated_result, call_checker, check_pair, _sendable, _check_each)
     check = _with_code(*parts, *([_check_whole_batch] if is_batched else []))
     own_labels = None if labels is None else dict(labels)
@@ -367,7 +363,7 @@ def _check_each(
 ) -> BatchResult:
     """Check each pair of a batch, in any process. `portable_check` explains `labels` and `home`."""
     start, pairs = batch
-    if labels is None:
+    if labels is None:  # a checker of this package, whose results are valid
         results = [call_checker(checker, *pair) for pair in pairs]
     else:
         results = [check_pair(checker, labels, pair) for pair in pairs]
@@ -429,7 +425,7 @@ class _Worker:
         self.connection, theirs = Pipe()
         self.batch: PairBatch | None = None
         self.deadline = math.inf
-        self._process = Process(target=_serving(), args=(theirs, check), daemon=True)
+        self._process = Process(target=_worker_function(), args=(theirs, check), daemon=True)
         with warnings.catch_warnings():
             # Since 3.12, Python warns if it forks a process that has threads, as libraries for
             # data have. The workers use none of these libraries.
@@ -465,7 +461,7 @@ class _Worker:
         self.connection.close()
 
 
-def _serving() -> Portable:
+def _worker_function() -> Portable:
     """Return the function of a worker process, which checks batches until its parent exits."""
 
     def serve(connection: Connection, check: CheckBatch) -> None:

@@ -292,7 +292,7 @@ class LeaderboardView(View):
         return make_table({name: name for name in columns}, rows)
 
     def notes(self, for_paper: bool = False) -> list[str]:
-        """Return [paragraph]: it explains limits, ranks and letters, in short if `for_paper`."""
+        """Return one paragraph, in a list, on limits, ranks and letters; a short one for papers."""
         described, percent = self._limits, self._limits.percent
         limits = f"{percent} CI" if for_paper else "lo and hi"
         pairs = "pairs and k" if len(self._keys) > 1 else "pairs"

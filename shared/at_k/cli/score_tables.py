@@ -230,7 +230,7 @@ class ScoresView(View):
         )
 
     def sentence(self) -> str:
-        """Return a sentence with the scores of all questions and their limits, or ""."""
+        """Return a sentence with scores of all questions and their limits, vote@k first, or ""."""
         has_limits = self.options.get("confidence") is not None
         stated = self._stated_rows() if has_limits and not self._falls_with_k else []
         if not stated:
@@ -316,7 +316,7 @@ def records_of(estimates: Iterable[Estimate]) -> Cells:
 
 
 def _row_of(estimate: Estimate) -> dict[str, Any]:
-    """Return an estimate as a `Row` without method. Of an unknown interval, it has the reason."""
+    """Return an estimate as a `Row` without "method". An unknown interval gives only its reason."""
     names = ("group", "key", "metric", "k", "score")
     row: dict[str, Any] = {name: getattr(estimate, name) for name in names}
     if (interval := estimate.interval) is not None:

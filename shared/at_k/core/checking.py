@@ -198,11 +198,11 @@ class DistinctPairs:
         )
 
     def outcomes(self, results: Sequence[float | None]) -> Samples:
-        """Return the outcomes of all samples, from the (P,) outcomes of the pairs or None.
+        """Return the outcomes of all samples, from those of the P pairs, None for unscored ones.
 
         Raises a ValueError if there are both categories above 1 and shares, which are floats.
         """
-        padded = [*results, None]  # the last one is for samples that are None
+        padded = [*results, None]  # Samples that are None have the index P.
         numbers = np.array([0 if result is None else result for result in padded])
         if numbers.dtype.kind == "f" and numbers.max() > 1:
             pair = int(numbers.argmax())
@@ -211,17 +211,14 @@ class DistinctPairs:
                 f" returned {results[pair]}, a category, and shares of correctness for other "
                 f"samples: return one of the two for all.",
             )
-        scored = np.array([result is not None for result in padded])[self.index]
+        is_scored = np.array([result is not None for result in padded])[self.index]
         samples = self.samples
-        multiplicity = samples.multiplicity if scored.all() else samples.weights * scored
+        multiplicity = samples.multiplicity if is_scored.all() else samples.weights * is_scored
         return Samples(numbers[self.index], samples.sizes, _OUTCOMES, multiplicity)
 
 
 def _check_pairs_alone(checking: Checking, pairs: DistinctPairs, cache: dict[str, Any]) -> list:
-    """Return the outcomes of pairs, (P,), checked in the executor, or else in this thread.
-
-    With the package, a function of checkers/workers.py takes the place of this one.
-    """
+    """Return the (P,) outcomes of pairs without the package, by the executor or in this thread."""
     assert callable(checking.checker)
     run: Callable[..., Any] = map if checking.executor is None else checking.executor.map
     check = partial(check_pair, checking.checker, checking.labels or {})
@@ -289,10 +286,7 @@ def outcomes_of_match(samples: Samples, correct: np.ndarray) -> Samples:
 
 
 def _warn_of_responses(samples: Samples, outcomes: Samples) -> None:
-    """Warn if texts seem to be whole responses: if none equals its reference, or many contain it.
-
-    Many are more than a tenth of those that equal it, among the first 1000 samples.
-    """
+    """Warn if texts seem to be whole responses: none equals its reference, or many contain it."""
     problem = f"None of the {outcomes.n.sum()} scored samples equals its reference"
     if outcomes.values.any():
         correct, occurrences = outcomes.values[:1000], samples.weights[:1000]

@@ -1,8 +1,7 @@
 """Arrow columns of the samples and references that are to be checked, and batches of questions.
 
-Texts are large strings. All other values, and texts that UTF-8 cannot hold, are stored as JSON,
-which keeps their types: lists, dicts, integers of any size, bools among numbers. A float16 or
-float32 becomes the double that prints the same, so that np.float32(0.1) equals 0.1.
+Texts are large strings. All other values, and texts that UTF-8 cannot hold, are JSON, which keeps
+their types. A float16 or float32 becomes the double that prints the same: np.float32(0.1) is 0.1.
 """
 
 from __future__ import annotations
@@ -41,10 +40,7 @@ def stored(samples: Samples, references: Any = None) -> Samples:
 
 
 def check_types(samples: Samples) -> None:
-    """Raise a ValueError if a sample has another type than the first scored one.
-
-    Numbers and bools are of one type. Samples that are lists or dicts are not checked.
-    """
+    """Raise a ValueError if samples differ in type. Bools are numbers; lists are not checked."""
     if not isinstance(samples.values, list):
         return
 
@@ -103,10 +99,7 @@ def _column(
 
 
 def to_json(values: Sequence[Any], place: Callable[[int], Place]) -> pa.Array:
-    """Return values as an array of the type `JSON`, with null for None.
-
-    `place` returns the place of a value from its index, for the error if JSON cannot hold it.
-    """
+    """Return values as a `JSON` array, null for None. `place` returns the place of an index."""
     texts, encode = [], json.JSONEncoder(default=_json_default).encode
     for index, value in enumerate(values):
         try:

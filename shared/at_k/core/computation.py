@@ -95,11 +95,7 @@ class Computation:
         return [name for name in self.in_order if not isinstance(options.get(name), no_order)]
 
     def read(self, predictions, references) -> Samples:
-        """Return the samples of all questions, from the arguments of `compute`.
-
-        Samples with references, and texts that may be labels, are stored in Arrow. Other samples
-        are outcomes, which are validated.
-        """
+        """Return the samples of all questions: answers to check, labels, or validated outcomes."""
         if predictions is None:
             raise ValueError("predictions are missing: give each question's list of samples.")
         samples = read_samples(predictions)
@@ -110,8 +106,8 @@ class Computation:
                     "give counts of answers, as {'answers': [['12', '13']], 'counts': [[5, 3]]}."
                 )
             return stored(samples, references)
-        if self.accepts_labels and hasattr(samples.values, "chunks"):
-            # Texts may be labels. Their numbers are parameters of `compute`, which follow later.
+        are_texts = hasattr(samples.values, "chunks")  # a column of Arrow
+        if self.accepts_labels and are_texts:  # Parameters of `compute` say what labels mean.
             return samples
         check_types(samples)
         outcomes = as_outcomes(samples)

@@ -1,8 +1,7 @@
 """The interface through which the core uses the other folders (rooms) of the installed package.
 
 A metric that `evaluate` loads as a script has only the core, in one file, its kernel. The core
-calls what only the package has as methods of `PACKAGE.rooms`. In a script this is a `Rooms` object,
-most of whose methods raise an error that names the missing package.
+calls what only the package has as methods of `PACKAGE.rooms`, which in a script is a `Rooms`.
 """
 
 from __future__ import annotations
@@ -29,7 +28,10 @@ def installed_version() -> str | None:
 
 
 def has_same_package() -> bool:
-    """Return whether this is a kernel and the package has the same core. Warn about another one."""
+    """Return whether a script with this copy of the core, its kernel, can use the package instead.
+
+    It can if the core of the package is the same. If it is another one, a warning says so.
+    """
     version = installed_version()
     if not KERNEL or version is None:  # This is the package itself, or there is no package.
         return False

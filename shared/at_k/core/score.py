@@ -138,16 +138,16 @@ def one_column_each(keys: Iterable[ScoreKey]) -> dict[ScoreKey, Score]:
 def with_product_columns(
     scores: Mapping[ScoreKey, Score], columns: np.ndarray
 ) -> tuple[dict[ScoreKey, Score], np.ndarray]:
-    """Return the scores and the columns, (U, m), with a column for each product that is not pooled.
+    """Return scores and columns, (U, m), with a new column for each score that is not pooled.
 
-    All scores are then functions of means over questions.
+    The column has the products of single questions, so the score becomes a mean over questions.
     """
-    keys, extended = dict(scores), [*columns.T]
+    result, extended = dict(scores), [*columns.T]
     for key, score in scores.items():
         if not score.pooled:
-            keys[key] = Score((len(extended),))
+            result[key] = Score((len(extended),))  # the mean of the column that is added next
             extended.append(score.value(columns.T))
-    return keys, np.stack(extended, axis=1) if len(extended) > columns.shape[1] else columns
+    return result, np.stack(extended, axis=1) if len(extended) > columns.shape[1] else columns
 
 
 @dataclass(frozen=True)

@@ -118,10 +118,7 @@ def _are_counts(values: Any) -> bool:
 
 
 def _counted_samples(columns: dict[str, Any], name: str) -> Samples:
-    """Return each category or answer of a question once, with its count as the multiplicity.
-
-    `columns` has the M entries of each key, such as "n".
-    """
+    """Return categories or answers, once per question, with the counts in `columns`, (M,) each."""
     if "n" in columns:  # The categories are 0, with n - correct samples, and 1.
         n, correct = (_whole_numbers(columns[key], name, key) for key in ("n", "correct"))
         if (correct > n).any():

@@ -90,25 +90,25 @@ def _sum_in_order(values: Iterable[float]) -> float:
 def _release_score(
     verdicts: list[float], temperature: float, penalty: float, eps: float, release: str
 ) -> float:
-    """Return the score of one item as a release of eval-ai-library computes it.
+    """Return the power mean of one item's verdicts, reduced for zeros, as in eval-ai-library.
 
-    The operations are those of Python floats, in the order of the release: the last bit of the
-    result decides how a tie is rounded. Raises ValueError where the release fails.
+    The operations are those of the `release`, in its order: the last bit of the result decides how
+    a tie is rounded. Raises ValueError where the release fails.
     """
     n, zeros = len(verdicts), verdicts.count(0.0)
     position = (min(max(temperature, 0.1), 1.0) - 0.1) / (1.0 - 0.1)
-    p = -8.0 + position * (12.25 - -8.0)
+    p = -8.0 + position * (12.25 - -8.0)  # the exponent of the power mean
     try:
         if abs(p) < 1e-12:
-            mean = math.exp(_sum_in_order(math.log(weight or eps) for weight in verdicts) / n)
+            mean = math.exp(_sum_in_order(math.log(verdict or eps) for verdict in verdicts) / n)
         else:
-            powers = [(weight or eps if p < 0 else weight) ** p for weight in verdicts]
+            powers = [(verdict or eps if p < 0 else verdict) ** p for verdict in verdicts]
             mean = (_sum_in_order(powers) / n) ** (1.0 / p)
         if release == "0.3":
             factor = max(0.0, 1 - penalty * zeros)
         else:
-            full = min(1.0, (n - 1) / 4.0) if release == "0.8" else 1.0
-            factor = (1.0 - zeros / n) ** ((1.5 - temperature) * full)
+            size_factor = min(1.0, (n - 1) / 4.0) if release == "0.8" else 1.0
+            factor = (1.0 - zeros / n) ** ((1.5 - temperature) * size_factor)
     except ArithmeticError as error:  # for parameters that the releases do not support
         raise ValueError(
             f"Release {release} has no score for the verdicts {short(verdicts)} at temperature "

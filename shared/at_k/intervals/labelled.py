@@ -1,8 +1,7 @@
 """Scores that are corrected for the errors of a checker, with intervals that account for labels.
 
-The true-positive rate t and the false-positive rate f of the checker are known, or estimated from
-labels by way of two shares, see `labels`. Estimates are unbiased and may leave the range of their
-score. Limits are clipped to it.
+The true-positive rate t and the false-positive rate f are known, or estimated from labels by way of
+two shares, see `labels`. Estimates are unbiased and may leave the range of a score; limits do not.
 """
 
 from __future__ import annotations
@@ -275,10 +274,7 @@ class CheckerErrors:
         method: IntervalMethod | None,
         options: IntervalOptions,
     ) -> Corrected:
-        """Return the corrected success rates with their limits, see `Corrected`.
-
-        `points` are the rates of samples called correct, and `method`, if not None, has the limits.
-        """
+        """Return `Corrected` success rates, from `points`, the rates of samples called correct."""
         errors = self._errors_on(checked)
 
         def rescore(rates: CheckerRates) -> Scores:

@@ -97,10 +97,7 @@ class RewardFamily(Family):
         return result
 
     def covariance_of_samples(self, fit: Fit, columns: Sequence[int]) -> np.ndarray:
-        """Return the mean covariance of Max@k estimated from new samples of a question.
-
-        Only equal and neighboring columns have covariances. Others are 0.
-        """
+        """Return the mean covariance of Max@k from new samples, 0 for columns not adjacent."""
         fitted, result = fit.prior, np.zeros((len(columns), len(columns)))
         if fitted is None:
             return result
@@ -153,9 +150,9 @@ class RewardFamily(Family):
         return means + fitted.samples.binning_bias(self._extrapolated_ks)
 
     def coherent_means(self, means: np.ndarray, multiplicity: np.ndarray) -> np.ndarray:
-        """Return (e,) means of categories with Max@k at least Max@n for k above the least n.
+        """Return the (e,) extrapolated `means`, with those for k > n at least the unbiased Max@n.
 
-        Those of real rewards are unchanged.
+        n is the least number of samples of a question. The means of real rewards are unchanged.
         """
         ks, least = np.array(self._extrapolated_ks), int(self.n.min())
         if isinstance(self._rewards, RankedRewards) or (ks <= least).all():

@@ -1,9 +1,8 @@
 """Count the equal rows of large files of graded outcomes, instead of reading all of them.
 
-Arrow reads the columns that matter in batches. The distinct rows and how often each occurs are a
-table of counts, which is read as any other. Files are read whole instead if single samples are
-needed, or if something is unclear: columns or types that are not those of the first rows, or what
-Arrow reads in another way. Settings and repeated rows are looked for in all rows of some questions.
+Arrow reads the columns that matter. The distinct rows, with how often each occurs, are a table of
+counts. Files are read whole instead if single samples are needed, or if something is unclear, such
+as a column that the first rows lack. Settings and repeated rows are looked for in some questions.
 """
 
 from __future__ import annotations
@@ -170,11 +169,11 @@ def _are_large(names: Sequence[str]) -> bool:
 
 
 def _first_rows(name: str) -> Table:
-    """Return the table of the first rows of a file. Raises a ValueError if the file has no rows, or
-    if `datasets` wrote class labels as indices."""
+    """Return the table of the first rows of a file. A _ReadWholeError is raised for Parquet without
+    rows, or with class labels that `datasets` wrote as indices."""
     if not name.lower().endswith(".parquet"):
         with open(name, "rb") as file, warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # reading whole warns again
+            warnings.simplefilter("ignore")  # reading the whole file warns again
             lines, newline, _ = file.read(_HEAD_BYTES).rpartition(b"\n")
             return parse_file(name, lines + newline, Path(name).suffix.lower())
     import pyarrow.parquet as pq

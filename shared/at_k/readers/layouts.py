@@ -1,8 +1,7 @@
 """Define the layouts of the files of tools, by which they are recognised and read.
 
-`LAYOUTS` has an entry for each. It is recognised by fields that every row has, and says which
-columns have which role. If a tool has a rule for missing outcomes, its entry follows it. A new tool
-is a new entry, and a fixture in the tests.
+`LAYOUTS` has an entry for each tool, recognised by fields that every row has. It says which columns
+have which role, and how the tool counts missing outcomes. A new tool needs an entry and a fixture.
 """
 
 from __future__ import annotations

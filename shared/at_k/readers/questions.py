@@ -214,10 +214,7 @@ def entries_of_questions(reading: Reading) -> tuple[list[Any], dict[str, Any], s
 
 
 def _question_entries(reading: Reading, role: str) -> list[Any]:
-    """Return the entry of a role for each question; an InputError if its rows differ.
-
-    The counts of the rows of a question may differ, and are added.
-    """
+    """Return the entry of a role for each question. Counts are added; others may not differ."""
     cells = reading.rows[role]
     if role == "counts":
         counts = ([cells[row] for row in rows] for rows in reading.questions.values())

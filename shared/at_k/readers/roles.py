@@ -130,10 +130,7 @@ def _finish_column(
 def _options_column(
     table: Table, name: str | None, options: ReadingOptions, *, is_checked: bool
 ) -> dict[str, str]:
-    """Return {"options": column}, or {} if no column has the options of multiple-choice questions.
-
-    The column is `name`. If it is None and the checker is `choice`, it has a usual name.
-    """
+    """Return {"options": `name`, or a usual column if the checker is `choice`}, or {}."""
     if name is not None and not is_checked:
         raise ValueError("options go with references: name the column of references.")
     if name is None and is_checked and options.checker == "choice":
@@ -311,10 +308,7 @@ class _Readings:
         self.references = columns_of_role(table, "references") if name is None else [name]
 
     def ways(self) -> list[Way]:
-        """Return all readings, or [].
-
-        There are several if columns have the same role, or if entries raise a doubt about one.
-        """
+        """Return all readings: several if columns share a role, or if entries raise a doubt."""
         table, options = self.table, self.options
         if "predictions" in self.named:
             return self._ways_of_named(self.named["predictions"])
@@ -333,14 +327,11 @@ class _Readings:
         return self._with_rows_inside(self._with_doubts(ways))
 
     def _columns(self, role: str, counts: Sequence[Way]) -> list[str]:
-        """Return the columns of a role that no reading in `counts` uses.
-
-        Scores are outcomes, if there are no others, and `correct_at_least` is given.
-        """
+        """Return the columns of a role that no reading in `counts` uses."""
         used = {*itertools.chain(*(way.arguments.values() for way in counts))}
         names = [name for name in columns_of_role(self.table, role) if name not in used]
         if role == "outcomes" and not names and self.options.correct_at_least is not None:
-            return columns_named(self.table.columns, usual.SCORES)
+            return columns_named(self.table.columns, usual.SCORES)  # which become outcomes
         return names
 
     def _checked(self, samples: Iterable[Samples]) -> list[Way]:

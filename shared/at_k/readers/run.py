@@ -223,10 +223,7 @@ def read(
 
 
 def _in_python(way: Way) -> list[str]:
-    """Return the arguments of a way as they are typed in Python, such as `missing='drop'`.
-
-    A value that the caller has to fill in is "..".
-    """
+    """Return the arguments of a way as typed in Python: missing='drop', or groups=.. to fill in."""
     if "records" in way.arguments:
         return [f"the list in {way.arguments['records']} itself"]
     if "split" in way.arguments:
@@ -245,14 +242,14 @@ def _in_python(way: Way) -> list[str]:
 def read_run(source: Any, **options: Any) -> Run:
     """Return the run in a source as `read` does, with the options of `make_reading`.
 
-    A SelectionError has its ways, but its message does not name them: the command writes flags.
+    The message of a SelectionError leaves out how to settle it: the caller words its `ways`.
     """
     reading = make_reading(**options)
     names = names_in(source, "files" in reading.pool)
     if not names:
         return _read_table(load_object(source, reading), reading)
-    counted = counted_run(names, reading, _read_table)
-    return _read_table(load_files(names, reading), reading) if counted is None else counted
+    run = counted_run(names, reading, _read_table)  # for large files
+    return _read_table(load_files(names, reading), reading) if run is None else run
 
 
 def _read_table(table: Table, options: ReadingOptions) -> Run:

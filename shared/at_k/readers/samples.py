@@ -178,7 +178,7 @@ def _read_rows(reading: Reading) -> None:
 
 def _parse_lists(reading: Reading, name: str) -> None:
     """Replace texts by lists in the table, if each text in the column `name` is a list of samples.
-    A text is one sample if the column has single ones by its name, or a question several rows."""
+    A text is one sample if `name` is a singular such as `answer`, or a question several rows."""
     table = reading.table
     lists = _lists_in_texts(table.columns[name])
     if lists and "predictions" in reading.columns and plain_name(name) in usual.SINGLE:

@@ -123,8 +123,8 @@ _OF_DATASETS = ("state.json", "dataset_dict.json", "dataset_info.json", "dataset
 
 
 def logs_in(folder: Path) -> list[str]:
-    """Return the names of the logs of a tool in a folder, or else of all files that can be read.
-    Return [] if it is not a folder, or if `datasets` wrote it, or it has the card of a dataset."""
+    """Return the names of the logs that an evaluation tool wrote to a folder, or else of all files
+    that can be read. Return [] for a path that is no folder, or the folder of a dataset."""
     if not folder.is_dir():
         return []
     for pattern, is_log in _LOGS:

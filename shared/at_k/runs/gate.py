@@ -125,14 +125,15 @@ def gate_not_worse(run: Run, baseline: Run, margin: float, options: ComparisonOp
 def _gate(
     scored: list[ScoredRun], baseline: float | None, threshold: float, lo: float, hi: float
 ) -> Gate:
-    """Return the gate of the run scored[0]; scored[1], if any, is its baseline."""
+    """Return the gate of the run scored[0], of one score; scored[1], if any, is its baseline."""
     run, options = scored[0], scored[0].options
     (score,), (estimate,) = run.points.keys, run.estimates.tolist()
+    # How many units the interval is computed from: more of them would make it narrower.
     size, unit = float(len(run.run.outcomes)), "question"
     if options.interval != "questions":
         size, unit = float(np.mean([x.run.outcomes.n.mean() for x in scored])), "sample"
     elif options.clusters is not None:
         size, unit = float(len(np.unique(options.clusters))), "cluster"
     has_labels = any(x.run.errors.labels is not None for x in scored)
-    claim = (score.key, estimate, baseline, threshold, lo, hi)
-    return Gate(*claim, run.bounds, options, size, unit, has_labels)
+    first = (score.key, estimate, baseline, threshold, lo, hi)  # fields of `Gate`
+    return Gate(*first, run.bounds, options, size, unit, has_labels)

@@ -338,10 +338,10 @@ def number_unanswered(checked: Checked) -> int:
 
 
 def _with_errors(runs: Sequence[Run], checker_rates: Any, need_labels: bool) -> list[Run]:
-    """Return the runs with `errors` from `checker_rates`, or else from the labels of each run.
+    """Return the runs with the errors of their checker, by `checker_rates` or else by their labels.
 
-    Without rates and labels, runs stay as they are, unless labels are needed. Raises ValueError for
-    invalid labels, and if a run has none but they are needed, or another run has some.
+    Without rates and labels, runs stay as they are. Raises ValueError for invalid labels, and if a
+    run has none but they are needed, or another run has some.
     """
     labels = [None if run.source is None else run.source.get("labels") for run in runs]
     if checker_rates is not None:

@@ -141,7 +141,7 @@ class PlanOptions(ComparisonOptions):
         return self.score[1], self.confidence, self.power, r
 
     def ratio(self, design: Design, questions: int) -> float:
-        """Return the half-width or difference of a design with M questions, over the wanted one."""
+        """Return the half-width or difference at M questions over the wanted one, or infinity."""
         assert self.wanted is not None
         name, wanted = self.wanted
         value = getattr(design.precision(questions, str(self.interval)), name)
@@ -151,7 +151,7 @@ class PlanOptions(ComparisonOptions):
     def for_samples(self, sizes: Mapping[str, np.ndarray]) -> Self:
         """Return a copy of the options with the weights and clusters of a pilot run's questions."""
         result = super().for_samples(sizes)
-        if result.clusters is not None and not result.clusters.any():
+        if result.clusters is not None and not result.clusters.any():  # all are cluster 0
             raise ValueError(
                 "All questions are in one cluster, which does not show how clusters differ: leave "
                 "clusters out, or give more."

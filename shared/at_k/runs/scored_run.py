@@ -51,10 +51,6 @@ class ScoredRun:
     `points` are the scores of the questions, `estimates`, (m,), those of the run, and `counted` the
     indices of the questions whose weight is not 0. `intervals` returns the `Interval` of each score
     for the name of an interval and a confidence, for exact rates of the checker.
-
-    `scores_and_limits` scores the run, once for each interval. `for_covariance` is a faster one for
-    covariances only, or None. `label_distances`, None without labels, returns for a confidence how
-    far scores may lie from the estimates, (2, m), as labels estimate the rates of the checker.
     """
 
     def __init__(
@@ -66,12 +62,19 @@ class ScoredRun:
         bounds: Range = UNIT_RANGE,
         label_distances: Callable[[float], np.ndarray] | None = None,
     ):
+        """Score a run by `scores_and_limits`, which is called once for each interval.
+
+        `for_covariance` is a faster one for covariances only, or None. `label_distances`, None
+        without labels, returns for a confidence what the method of this name returns.
+        """
         self.run, self.options, self.bounds = run, options, bounds
         self._for_covariance, self._label_distances = for_covariance, label_distances
-        self._scores_and_method = cache(lambda x: scores_and_limits(options.interval_options(x)))
+        self._scores_and_method = cache(
+            lambda interval: scores_and_limits(options.interval_options(interval))
+        )
         self.intervals = cache(self._intervals)
-        (self.points, _), weights = self._scores_and_method(str(options.interval)), options.weights
-        all_questions = np.arange(len(run.outcomes))
+        self.points, _ = self._scores_and_method(str(options.interval))
+        weights, all_questions = options.weights, np.arange(len(run.outcomes))
         self.counted = all_questions if weights is None else np.flatnonzero(weights)
         self.estimates = np.array([*self.points.over(self.counted, weights).values()])
         self.intervals(str(options.interval), options.confidence)  # ValueError if there are none
@@ -132,8 +135,7 @@ class ScoredRun:
         return confidence_of_a_look(confidence, look_size(n, interval == "questions"))
 
     def label_distances(self, confidence: float) -> np.ndarray:
-        """Return how far scores may lie below and above the estimates, (2, m), because labels
-        estimate the rates of the checker; 0 without labels."""
+        """Return how far labels let scores lie below and above the estimates, (2, m); 0 without."""
         if self._label_distances is None:
             return np.zeros((2, len(self.estimates)))
         return self._label_distances(self.look_confidence(confidence))
@@ -220,16 +222,16 @@ def _reward_run(
 ) -> ScoredRun:
     """Return the scored run for bayes@N, max@k or avg@N, which is max@1.
 
-    `rewards` has those of each run by its name, and `bounds` the least and the largest of all runs.
+    `rewards` has the rewards of each run by its name, and `bounds` their least and largest value.
     """
     own = rewards[run.name]
     if options.metric != "bayes@N":
-        return ScoredRun(
-            run, options, partial(max_limits, own, ks, score_range=bounds), bounds=bounds
-        )
+        limits = partial(max_limits, own, ks, score_range=bounds)
+        return ScoredRun(run, options, limits, bounds=bounds)
     moments = moments_by_key(own, {key: own.posterior() for key in ks})
     means = Scores(moments.keys, moments.inverse, moments.mean)
     method = PosteriorIntervals(moments, bounds, weights=options.weights)
+    # Bayes@N is defined by its posterior, whatever interval is asked for.
     return ScoredRun(run, options, lambda _: (means, method), bounds=bounds)
 
 

@@ -63,7 +63,7 @@ def posterior_means(
 def _means_of_k(
     n: np.ndarray, c: np.ndarray, credits: Sequence[Credits], prior: Prior
 ) -> np.ndarray:
-    """Return `posterior_means` of scores that are all at one k, (U, m)."""
+    """Return the `posterior_means`, (U, m), of scores that all have the same k."""
     k, result = len(credits[0]), np.zeros((len(c), len(credits)))
     for rows in blocks_of_rows(np.arange(len(c)), k):
         probabilities = pmf(n[rows], c[rows], k, prior)
@@ -93,7 +93,7 @@ def credit_covariances(
 def _covariances_of_k(
     n: np.ndarray, c: np.ndarray, pairs: Sequence[tuple[Credits, Credits]], prior: Prior
 ) -> np.ndarray:
-    """Return `credit_covariances` of pairs of scores that are all at one k, (U, pairs)."""
+    """Return the `credit_covariances`, (U, pairs), of pairs of scores that all have the same k."""
     credits = list(dict.fromkeys(credit for pair in pairs for credit in pair))
     columns = np.array([[credits.index(credit) for credit in pair] for pair in pairs])
     k, result = len(credits[0]), np.zeros((len(c), len(pairs)))
@@ -117,13 +117,14 @@ def _covariances_of_k(
             node = np.floor(first[rows, None] / h) + np.arange(nodes)
             distinct, index = np.unique(node, return_inverse=True)
             weights = _beta_weights(node * h, a[rows, None], b[rows, None], h)
+            # The first entry has the scores, and the second their distance from the largest value.
             scores = scores_of_log_odds(distinct * h, credits)
             scores = scores.take(index.reshape(node.shape), axis=-1)
             means = (scores * weights).sum(axis=-1)
             deviations = scores - means[..., None]
-            # The score and its distance from the largest value have opposite deviations.
-            from_zero = (means[0] < means[1])[..., None]
-            deviations = np.where(from_zero, deviations[0], -deviations[1])
+            # The deviations of both are opposite. Those of the smaller one are more exact.
+            is_near_zero = (means[0] < means[1])[..., None]
+            deviations = np.where(is_near_zero, deviations[0], -deviations[1])
             for column, (i, j) in enumerate(columns):
                 result[rows, column] = (weights * deviations[i] * deviations[j]).sum(axis=-1)
     return np.maximum(result, 0.0)

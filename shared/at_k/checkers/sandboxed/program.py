@@ -93,12 +93,9 @@ def _loaded(job: dict[str, Any], name: str) -> dict[str, Any]:
 
 
 def _call(space: dict[str, Any], entry_point: str, arguments: list[Any]) -> Any:
-    """Call the entry point of a program: a function, or a method such as "Solution.add".
-
-    A method is called on a new object. A name that is not defined may be a method of `Solution`.
-    """
+    """Call the entry point of a program: a function, or a method "Class.name" of a new object."""
     names = entry_point.split(".")
-    if len(names) == 1 and names[0] not in space and "Solution" in space:
+    if len(names) == 1 and names[0] not in space and "Solution" in space:  # probably a method
         names = ["Solution", *names]
     if names[0] not in space:
         raise NameError(f"name {names[0]!r} is not defined")
@@ -262,9 +259,9 @@ _MODULES_OF_TESTS = ("unittest", "builtins", "sandboxed", "_pytest")
 
 
 def _callables_in(names: list[str]) -> list[tuple[Any, dict[str, Any]]]:
-    """Return the callables that tests may use, as pairs of a namespace and a dict of its entries.
+    """Return pairs of a namespace and a dict of its callables, for modules and their classes.
 
-    They are `sys.modules`, the modules with these names and inside them, and their classes.
+    The modules are those with these names and inside them. The first pair has `sys.modules`.
     """
     for name in names:
         with suppress(ImportError):
@@ -294,7 +291,10 @@ def _callables_in(names: list[str]) -> list[tuple[Any, dict[str, Any]]]:
 def _refuse_changes(
     watched: list[tuple[Any, dict[str, Any]]], by_tests: Collection[str] = ()
 ) -> None:
-    """Raise a RuntimeError if a watched entry was replaced, unless its name is in `by_tests`."""
+    """Raise a RuntimeError if a callable was replaced, unless its name is in `by_tests`.
+
+    `watched` has pairs of a namespace and its callables, as `_callables_in` returned them earlier.
+    """
     for space, entries in watched:
         for key, value in entries.items():
             if space.get(key) is not value and key not in by_tests:

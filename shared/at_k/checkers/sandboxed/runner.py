@@ -57,8 +57,9 @@ class Result(unittest.TestResult):
         if self.problem is not None:
             return
         text = failure_line(problem) if isinstance(problem, BaseException) else problem
-        is_alone = isinstance(problem, BaseException) and name in (CODE, "check")
-        self.problem = text if is_alone else f"{name}: {text}"
+        # There is only one test of each of these names, so an exception needs no name.
+        needs_no_name = isinstance(problem, BaseException) and name in (CODE, "check")
+        self.problem = text if needs_no_name else f"{name}: {text}"
 
     def call(self, name: str, function: Callable[[], Any]) -> None:
         """Call a function, and note an exception that it raises as the failure of a test."""
@@ -179,13 +180,11 @@ def _run_defined_tests(
 
 
 def _problem_of_code(code: types.CodeType, space: dict[str, Any]) -> BaseException | None:
-    """Run the code of tests in the namespace `space`; return the exception that it raises, or None.
-
-    Tests may end with `sys.exit(0)`, but a program that calls it does not pass them.
-    """
+    """Run the code of tests in the namespace `space`; return the exception it raises, or None."""
     try:
         exec(code, space)
     except BaseException as error:
+        # Tests may end with `sys.exit(0)`, but a program that calls it does not pass them.
         is_success = isinstance(error, SystemExit) and not error.code
         return None if is_success and _is_raised_by(code, error) else error
     return None
@@ -345,12 +344,9 @@ class _Plugin:
 
 
 def failure_line(error: BaseException) -> str:
-    """Return the class of an exception and the first line of its text, at most 500 characters.
-
-    For an assertion without a message, the text is its source line in the tests.
-    """
+    """Return the class of an exception and the first line of its text, at most 500 characters."""
     line = exception_line(error)
-    if line == "AssertionError":
+    if line == "AssertionError":  # It has no message, so its source line in the tests is added.
         frames = traceback.extract_tb(error.__traceback__)
         lines_of_tests = [frame.line or "" for frame in frames if frame.filename == _FILE]
         line = ": ".join([line, *lines_of_tests[-1:]])

@@ -70,10 +70,7 @@ _ARRAYS = "biufcUMm"  # kinds of arrays of NumPy that are values
 
 
 def encode(value: Any, keep: Callable[[Any], Any]) -> Any:
-    """Return a value as JSON can hold it. `keep` returns what stands for an object of another type.
-
-    From what is returned, `decode` makes an equal value.
-    """
+    """Return a value as JSON for `decode`. `keep` returns what stands for any other object."""
     kind = type(value)
     if kind in _AS_IT_IS or (kind is int and abs(value) < 1 << 63):
         return value
