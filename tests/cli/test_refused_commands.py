@@ -118,7 +118,8 @@ gate new --at-least 1 --where-b model=x >> flags that end in -b belong
 gate new --at-least 0.5 --k 1 2 >> There are 2 values of k: a gate has one score
 gate new --at-least 0.5 --k 13 >> new: --k is 13, but question 0 has n = 12
 gate new --at-least 0.5 --include picked@k >> --include has 'picked@k'
-gate new --at-least 0.5 --labels {{"tp":9}} >> There is no column '{{"tp":9}}'.|Add --labels COLUMN.
+gate new --at-least 0.5 --labels {{"tp":9}} >> There is no column '{{"tp":9}}'.|Give --labels COLUMN
+gate new --at-least 0.5 --where nope=a >> There is no column 'nope'.|Give --where COLUMN=VALUE (
 gate new --baseline old --margin 2 --include maj@k >> --margin is 2.0: maj@k is from 0 to 1, so
 plan >> success rates, such as --rates 0.2 0.8
 plan a b c >> There are 3 files: give one pilot run.
