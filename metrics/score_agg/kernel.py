@@ -451,7 +451,7 @@ most of whose methods raise an error that names the missing package.
 """
 
 
-KERNEL = "1ad7b529a8a1"
+KERNEL = "abe33132d676"
 """A hash of the core, which `shared/vendor.py` writes into kernels; "" in the package itself."""
 
 INSTALL = 'pip install "evaluate-at-k @ git+https://github.com/evaluate-at-k/evaluate-at-k"'
@@ -2533,7 +2533,8 @@ class QuestionIntervals(IntervalMethod):
             return None
         return (
             "one question, or one cluster of questions, does not show how questions vary: add "
-            "questions, or choose the interval 'sampling', for the same questions, sampled again"
+            "questions, or choose limits for the same questions, sampled again (interval "
+            "'sampling')"
         )
 
     def _is_one_cluster(self, questions: np.ndarray) -> bool:

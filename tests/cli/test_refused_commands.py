@@ -43,7 +43,7 @@ MACRO = "--average has 'macro', which is none of questions, groups"
 WEIGHT = "question_weights[0] is 'x': a weight is 0, or a"
 NO_SUCH = "no command 'gpasssk'. Did you mean 'gpassk'? The commands are bayes_at_n,"
 LISTS = "--help` lists the flags, and which take several values"
-COLUMNS = "The columns are id, k, prediction, 'k=1'. Add"
+COLUMNS = "The columns are id, k, prediction, 'k=1'. Give"
 NEGATIVE = (
     "Question 0, sample 1 is -1.0: an outcome is 0 or False if incorrect|max_at_k and bayes_at_n "
     "take graded scores and rewards, as floats such as|--correct-at-least, of at_k.read in Python"
