@@ -353,7 +353,7 @@ PROBLEMS: dict[str, tuple[str, str, dict[str, Any], str]] = {
     "a text as a reward": ("max_at_k", "id,1\na,abc", {}, "and rewards are numbers. Say"),
     "verdicts": ("score_agg", '[["fully", "bad"]]', {}, "Item 1, verdict 2 "),
     "a category": ("bayes_at_n", '{"outcomes": ["A", "X"]}', {"categories": "C, A"}, "'X'"),
-    "a missing outcome": ("gpassk", "1 nan\n1 0", {}, "missing, the first of question 1. They are"),
+    "a missing outcome": ("gpassk", "1 nan\n1 0", {}, "missing, the first of question 1; the mean"),
     "no text": ("gpassk", " \n", {}, "There are no samples. Paste a table"),
     "JSON": ("gpassk", '{"predictions": [', {}, "The text, line 1: invalid JSON"),
     "no reference": ("gpassk", '{"predictions": ["a"], "reference": null}', {}, "uestion 1"),
