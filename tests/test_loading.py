@@ -81,6 +81,7 @@ ALONE = """
 import evaluate
 from concurrent.futures import ThreadPoolExecutor
 metric = evaluate.load({path!r})
+async def later(prediction, reference): ...
 print(type(metric).__module__.split(".")[0])
 samples = dict(predictions=[["a", "b"], ["b", "b"]], references=["a", "b"], k=2)
 print(metric.compute(**samples, include=["pass@k", "Geom@k"], groups=["x", "y"]))
@@ -92,7 +93,7 @@ print(limits["pass@2_lo"] < 1)
 for option in [
     {{"confidence": 0.9}}, {{"check_correct_fn": "numeric"}}, {{"budget": 3}},
     {{"labels": [[1, 0], [1, 1]]}}, {{"check_correct_fn": max, "num_proc": 2}},
-    {{"check_correct_fn": max, "timeout": 2}},
+    {{"check_correct_fn": max, "timeout": 2}}, {{"check_correct_fn": later}},
     {{"confidence": 0.9, "interval": "questions", "anytime": True}},
     {{"confidence": 0.9, "interval": "questions", "band": True}},
     {{"predictions": {{"n": [2, 2], "correct": [1, 2]}}, "references": None}},
@@ -108,8 +109,9 @@ NEED_PACKAGE = (
     "check_correct_fn='numeric'",
     "budget",
     "checker_rates and labels",
-    "num_proc, timeout, or a batched check_correct_fn",
-    "num_proc, timeout, or a batched check_correct_fn",
+    "num_proc, timeout, or an async or batched check_correct_fn",
+    "num_proc, timeout, or an async or batched check_correct_fn",
+    "num_proc, timeout, or an async or batched check_correct_fn",
     "anytime=True",
     "band=True",
     "predictions in a data frame or as counts",

@@ -450,7 +450,7 @@ calls what only the package has as methods of `PACKAGE.rooms`, which in a script
 """
 
 
-KERNEL = "9617dbfd6fb3"
+KERNEL = "d52a7206ae22"
 """A hash of the core, which `shared/vendor.py` writes into kernels; "" in the package itself."""
 
 INSTALL = 'pip install "evaluate-at-k @ git+https://github.com/evaluate-at-k/evaluate-at-k"'
@@ -499,7 +499,7 @@ def raise_needs_package(option: str) -> NoReturn:
 
 OPTIONS = {
     "checker": "check_correct_fn={0.checker!r}",
-    "check_workers": "num_proc, timeout, or a batched check_correct_fn",
+    "check_workers": "num_proc, timeout, or an async or batched check_correct_fn",
     "exchange": "num_process above 1",
     "read_table": "{1} in a data frame or as counts",
     "errors": "checker_rates and labels",
@@ -2526,7 +2526,8 @@ class QuestionIntervals(IntervalMethod):
             return None
         return (
             "one question, or one cluster of questions, does not show how questions vary: add "
-            "questions, or choose limits for the same questions, sampled again ('sampling')"
+            "questions, or choose limits for the same questions, sampled again (interval "
+            "'sampling')"
         )
 
     def _is_one_cluster(self, questions: np.ndarray) -> bool:
@@ -3112,9 +3113,9 @@ class Checking:
             raise TypeError(f"executor is {short(executor)}: give an Executor, such as a pool.")
 
     def _needs_workers(self) -> bool:
-        """Return whether the package has to check pairs: in processes or in batches."""
-        is_batched = getattr(self.checker, "batched", None) is True
-        return is_batched or self.num_proc is not None or self.timeout is not None
+        """Return whether the package has to check pairs: in processes, in batches, or async."""
+        needs_calls = getattr(self.checker, "batched", None) is True or is_async(self.checker)
+        return needs_calls or self.num_proc is not None or self.timeout is not None
 
     @property
     def matches_exactly(self) -> bool:
@@ -3222,6 +3223,12 @@ def _check_pairs_alone(checking: Checking, pairs: DistinctPairs, cache: dict[str
             raise pairs.error(index, problem, checking.labels)
         outcomes.append(outcome)
     return outcomes
+
+
+def is_async(checker: Any) -> bool:
+    """Return whether a checker is an async function, or has an async `__call__` method."""
+    call = getattr(checker, "__call__", None)  # noqa: B004
+    return inspect.iscoroutinefunction(checker) or inspect.iscoroutinefunction(call)
 
 
 def check_pair(

@@ -1,6 +1,7 @@
 """Sandboxes that cannot start, die, or wait on a busy machine: none of this is a wrong answer."""
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -166,3 +167,20 @@ def test_on_windows_an_error_names_what_to_use(monkeypatch):
     monkeypatch.setattr(sys, "platform", "win32")
     with pytest.raises(SandboxError, match="Windows Subsystem for Linux"):
         python_tests().run([[RIGHT]], TESTS)
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="the tests run as another user than root")
+def test_a_package_that_only_root_may_read_runs_programs(tmp_path, monkeypatch):
+    """They run as another user, after an installation by root with umask 077."""
+    package = Path(sandbox.__file__).with_name("sandboxed")
+    for file in package.glob("*.py"):
+        (tmp_path / "sandboxed").mkdir(mode=0o700, exist_ok=True)
+        shutil.copy(file, tmp_path / "sandboxed")
+        (tmp_path / "sandboxed" / file.name).chmod(0o600)
+    monkeypatch.setattr(sandbox, "_compiled_package", lambda: tmp_path / "sandboxed")
+    cases = {"inputs": [[1]], "outputs": [1], "entry_point": "f"}
+    programs = [["def f(x=1): return x\n", "def f(x=1): return 2\n"]] * 2
+    statuses = [
+        [record["status"] for record in row] for row in python_tests().run(programs, [TESTS, cases])
+    ]
+    assert statuses == [["passed", "failed"]] * 2

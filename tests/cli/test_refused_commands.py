@@ -43,7 +43,7 @@ MACRO = "--average has 'macro', which is none of questions, groups"
 WEIGHT = "question_weights[0] is 'x': a weight is 0, or a"
 NO_SUCH = "no command 'gpasssk'. Did you mean 'gpassk'? The commands are bayes_at_n,"
 LISTS = "--help` lists the flags, and which take several values"
-COLUMNS = "The columns are id, k, prediction, 'k=1'. Add"
+COLUMNS = "The columns are id, k, prediction, 'k=1'. Give"
 NEGATIVE = (
     "Question 0, sample 1 is -1.0: an outcome is 0 or False if incorrect|max_at_k and bayes_at_n "
     "take graded scores and rewards, as floats such as|--correct-at-least, of at_k.read in Python"
@@ -118,7 +118,8 @@ gate new --at-least 1 --where-b model=x >> flags that end in -b belong
 gate new --at-least 0.5 --k 1 2 >> There are 2 values of k: a gate has one score
 gate new --at-least 0.5 --k 13 >> new: --k is 13, but question 0 has n = 12
 gate new --at-least 0.5 --include picked@k >> --include has 'picked@k'
-gate new --at-least 0.5 --labels {{"tp":9}} >> There is no column '{{"tp":9}}'.|Add --labels COLUMN.
+gate new --at-least 0.5 --labels {{"tp":9}} >> There is no column '{{"tp":9}}'.|Give --labels COLUMN
+gate new --at-least 0.5 --where nope=a >> There is no column 'nope'.|Give --where COLUMN=VALUE (
 gate new --baseline old --margin 2 --include maj@k >> --margin is 2.0: maj@k is from 0 to 1, so
 plan >> success rates, such as --rates 0.2 0.8
 plan a b c >> There are 3 files: give one pilot run.

@@ -163,6 +163,7 @@ def test_one_question_or_one_cluster_has_no_interval(clusters):
     problem = method.problem(np.arange(1 if clusters is None else 4))
     assert problem is not None
     assert "one cluster of questions" in problem
+    assert "interval 'sampling'" in problem
 
 
 # --- Products -----------------------------------------------------------------------------

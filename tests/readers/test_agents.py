@@ -111,6 +111,14 @@ def test_rollouts_of_verifiers_give_its_scores(capsys):
         assert "(1 more not scored, after an error)" in printed
 
 
+def test_the_texts_of_tasks_are_no_fact_about_a_run(tmp_path):
+    lines = (FIXTURES / "verifiers" / "results.jsonl").read_text().splitlines()
+    rows = [json.loads(line) for line in lines]
+    rows = [{**row, "task": f"Task {row['example_id']}: a long text."} for row in rows]
+    (tmp_path / "results.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    assert at_k.read(tmp_path / "results.jsonl").origin == {"harness": "verifiers"}
+
+
 @pytest.mark.parametrize("name", ["results.json", "results.jsonl"])
 def test_repeated_tests_of_promptfoo_are_samples_of_a_question(capsys, name):
     file = FIXTURES / "promptfoo" / name

@@ -800,7 +800,7 @@ def test_responses_that_were_cut_off_are_incorrect_if_it_is_said(capsys, tmp_pat
     assert f"finish from {finish}" in printed
     error = error_of(capsys, "gpassk", CASES / "words_yes.csv", "--unfinished", "incorrect")
     assert "No columns have a usual name for why a response ended" in error
-    assert error.endswith("Add --finish COLUMN (why responses ended).\n")
+    assert error.endswith("Give --finish COLUMN (why responses ended).\n")
 
 
 def test_answers_that_were_cut_off_are_empty():

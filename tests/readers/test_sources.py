@@ -36,7 +36,7 @@ def test_a_saved_dataset_is_read_and_one_of_several_splits_has_to_be_named(capsy
     assert scores_of(capsys, "gpassk", tmp_path / "one", *FLAGS) == SCORES
     datasets.DatasetDict({"dev": dataset, "test": dataset}).save_to_disk(str(tmp_path / "two"))
     error = error_of(capsys, "gpassk", tmp_path / "two", *FLAGS)
-    assert error.endswith("two has the splits dev, test. Add --split SPLIT.\n")
+    assert error.endswith("two has the splits dev, test. Give --split SPLIT.\n")
     assert scores_of(capsys, "gpassk", tmp_path / "two", *FLAGS, "--split", "dev") == SCORES
 
 
@@ -146,7 +146,7 @@ def test_the_texts_of_json_are_not_converted(capsys, tmp_path):
         ("a.csv", "# of a run\nid,correct\n", (), "If lines above the table are its title or comm"),
         ("a.jsonl", '{"samples": ["a"]}', ("--split", "test"), "config and split apply to"),
         # rows that are no questions
-        ("a.csv", "sample\na\n", (), "Add --questions COLUMN (what identifies a question)."),
+        ("a.csv", "sample\na\n", (), "Give --questions COLUMN (what identifies a question)."),
         ("a.csv", "id,sample\n,a\n", (), "row 0 (from 0) has no id, so the question is unknown"),
         ("a.csv", "x,y\n1,2\n", (), "The columns are x, y."),
         ("a.csv", "x,y\n1,2\n", (), "--outcomes COLUMN (already graded), or --counts"),

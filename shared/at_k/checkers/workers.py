@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import builtins
-import inspect
 import math
 import os
 import platform
@@ -35,6 +34,7 @@ from ..core.checking import (
     PairToCheck,
     call_checker,
     check_pair,
+    is_async,
     text_or_type,
     validated_result,
 )
@@ -83,7 +83,7 @@ def check_worker_options(checking: Checking) -> None:
 
 def _check_async_options(checking: Checking) -> None:
     """Raise a ValueError if an async checker has a timeout, or is to run in other processes."""
-    if not _is_async(checking.checker):
+    if not is_async(checking.checker):
         return
     if checking.timeout is not None:
         raise ValueError("timeout cannot end an async check_correct_fn: limit the time in it.")
@@ -94,12 +94,6 @@ def _check_async_options(checking: Checking) -> None:
             f"check_correct_fn is an async function, {CONCURRENT_CALLS} calls of which run at the "
             f"same time. To run more or fewer, give a ThreadPoolExecutor as executor."
         )
-
-
-def _is_async(checker: Any) -> bool:
-    """Return whether a checker is an async function, or has an async `__call__` method."""
-    call = getattr(checker, "__call__", None)  # noqa: B004
-    return inspect.iscoroutinefunction(checker) or inspect.iscoroutinefunction(call)
 
 
 def _batch_size(checker: Any) -> int | None:
@@ -197,7 +191,7 @@ def _check_by_function(
     assert callable(checking.checker)
     context: AbstractContextManager[tuple[Callable[..., Any], Executor | None]]
     context = nullcontext((checking.checker, checking.executor))
-    if _is_async(checking.checker):
+    if is_async(checking.checker):
         context = _threads_for(checking.checker, checking.executor)
     with context as (checker, executor):
         size = _batch_size(checking.checker)

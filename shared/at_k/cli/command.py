@@ -79,7 +79,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 130
     except SelectionError as error:
         # The message names columns. Without flags, none of them is taken for a parameter.
-        _print_message({}, f"{error}{error.remedy('Add', _flags_of_way)}")
+        verb = "Give" if error.is_open else "Add"  # A flag with a wrong column is there already.
+        _print_message({}, f"{error}{error.remedy(verb, _flags_of_way)}")
         return 2
     except InputError as error:
         print_message(_message_with_places(error))
@@ -89,10 +90,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 2
 
 
+_OPEN_VALUES = {"split": "SPLIT", "where": "COLUMN=VALUE"}
+
+
 def _flags_of_way(way: Way) -> list[str]:
     """Return the flags for the arguments of a way as they are typed in a shell.
 
-    A dict {column: entry} becomes a flag for each COLUMN=ENTRY. None becomes COLUMN or SPLIT.
+    A dict {column: entry} becomes a flag for each COLUMN=ENTRY. None becomes COLUMN or the like.
     """
     typed = []
     for parameter, value in way.arguments.items():
@@ -100,7 +104,7 @@ def _flags_of_way(way: Way) -> list[str]:
         if isinstance(value, dict):
             typed += [f"{flag} {shlex.quote(f'{name}={entry}')}" for name, entry in value.items()]
         else:
-            open_value = "SPLIT" if parameter == "split" else "COLUMN"
+            open_value = _OPEN_VALUES.get(parameter, "COLUMN")
             names = value if isinstance(value, tuple) else [open_value if value is None else value]
             typed.append(" ".join([flag, *(shlex.quote(str(name)) for name in names)]))
     return typed

@@ -5,6 +5,7 @@ There are S samples of M questions, and P distinct pairs of a sample and its que
 
 from __future__ import annotations
 
+import inspect
 import re
 import warnings
 from collections.abc import Callable, Mapping, Sequence
@@ -118,9 +119,9 @@ class Checking:
             raise TypeError(f"executor is {short(executor)}: give an Executor, such as a pool.")
 
     def _needs_workers(self) -> bool:
-        """Return whether the package has to check pairs: in processes or in batches."""
-        is_batched = getattr(self.checker, "batched", None) is True
-        return is_batched or self.num_proc is not None or self.timeout is not None
+        """Return whether the package has to check pairs: in processes, in batches, or async."""
+        needs_calls = getattr(self.checker, "batched", None) is True or is_async(self.checker)
+        return needs_calls or self.num_proc is not None or self.timeout is not None
 
     @property
     def matches_exactly(self) -> bool:
@@ -228,6 +229,12 @@ def _check_pairs_alone(checking: Checking, pairs: DistinctPairs, cache: dict[str
             raise pairs.error(index, problem, checking.labels)
         outcomes.append(outcome)
     return outcomes
+
+
+def is_async(checker: Any) -> bool:
+    """Return whether a checker is an async function, or has an async `__call__` method."""
+    call = getattr(checker, "__call__", None)  # noqa: B004
+    return inspect.iscoroutinefunction(checker) or inspect.iscoroutinefunction(call)
 
 
 def check_pair(

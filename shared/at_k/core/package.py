@@ -60,7 +60,7 @@ def raise_needs_package(option: str) -> NoReturn:
 
 OPTIONS = {
     "checker": "check_correct_fn={0.checker!r}",
-    "check_workers": "num_proc, timeout, or a batched check_correct_fn",
+    "check_workers": "num_proc, timeout, or an async or batched check_correct_fn",
     "exchange": "num_process above 1",
     "read_table": "{1} in a data frame or as counts",
     "errors": "checker_rates and labels",

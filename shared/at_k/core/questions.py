@@ -345,7 +345,8 @@ class QuestionIntervals(IntervalMethod):
             return None
         return (
             "one question, or one cluster of questions, does not show how questions vary: add "
-            "questions, or choose limits for the same questions, sampled again ('sampling')"
+            "questions, or choose limits for the same questions, sampled again (interval "
+            "'sampling')"
         )
 
     def _is_one_cluster(self, questions: np.ndarray) -> bool:

@@ -33,7 +33,8 @@ class Layout:
         is_object: whether a file is one object of JSON, with all rows inside.
         rows: returns the row in a record, or several. Default: the record itself.
         columns: the columns that are added to rows, each with a function of a row. If `rows` or
-            `columns` make a table, its columns `_FACTS` are facts about the run.
+            `columns` make a table, its column `model` is a fact about the run, and with `rows` all
+            of `_FACTS` are.
         questions: the columns that identify a question together. `task` may be missing.
         outcomes, predictions, references, groups: the columns of these roles, or patterns such as
             "value.*". Several are alternatives, of which the caller chooses one.
@@ -127,7 +128,8 @@ def read_layout(layout: Layout, table: Table, path: Path | None = None) -> Table
     if layout.rows or layout.columns:
         rows = list(layout.rows_in(rows_of(table)))
         table = replace(table_of_rows(rows, table.title), is_csv=table.is_csv)
-        for fact in _FACTS:
+        # Other columns of a record may have these names, such as a `task` that is a long text.
+        for fact in _FACTS if layout.rows else ("model",):
             cells = table.columns.get(fact, ())
             texts = [str(x) for x in cells if x and not isinstance(x, (list, dict))]
             facts[fact] = ", ".join(dict.fromkeys(texts))
