@@ -525,7 +525,7 @@ def test_missing_verdicts_are_asked_about_in_scores_and_gates(capsys):
     for command in (["gpassk", file, "--k", 1], ["gate", file, "--at-least", 0.9]):
         error = error_of(capsys, *command, "--outcomes", "passed")
         assert "12 of 24 outcomes are missing, the first of question m0" in error
-        assert "the mean outcome is 0.5 with them, or 1 without." in error
+        assert "the mean outcome is 0.5 if they are incorrect, or 1 without them." in error
         ways = (
             "--missing incorrect (they count as incorrect), or --missing drop (they are left out)"
         )
@@ -1035,6 +1035,18 @@ def test_samples_by_question_below_each_key_may_be_those_of_models(capsys, tmp_p
     )
     mean = 0.5 if samples == {"q1": 1, "q2": 0} else 0.75
     assert pass_at_k(capsys, file, "--records", "m-2.5")["pass@1"] == mean
+
+
+def test_all_samples_of_questions_that_are_keys_are_offered(capsys, tmp_path):
+    samples = {"0": True, "1": False, "2": False}
+    (file := tmp_path / "a.json").write_text(json.dumps({"q1": samples, "q2": samples}))
+    flags = "--outcomes 0 1 2"
+    assert f"or {flags} (each key is a question)." in error_of(capsys, "gpassk", file)
+    assert pass_at_k(capsys, file, *flags.split())["pass@1"] == pytest.approx(1 / 3)
+    file.write_text('{"results": {"q1": [1, 0, 1], "q2": [0, 1]}}')
+    assert error_of(capsys, "gpassk", file).endswith(
+        "Add --records results (only these samples).\n"
+    )
 
 
 def test_the_first_line_says_that_keys_are_questions(capsys, tmp_path):

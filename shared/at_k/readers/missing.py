@@ -243,7 +243,8 @@ class _Questions:
         if self.noun != "outcome" or not known or not are_small:
             return ""
         as_incorrect, without = self._mean(drops=False), self._mean(drops=True)
-        return f"; the mean outcome is {as_incorrect:.4g} with them, or {without:.4g} without"
+        means = f"{as_incorrect:.4g} if they are incorrect, or {without:.4g} without them"
+        return f"; the mean outcome is {means}"
 
     def _problem(self, rule: str) -> tuple[str, int, str]:
         """Return what `rule` does not decide: a question's index, and the texts around its id."""

@@ -24,6 +24,7 @@ from .words import first_entries, flat, is_list_of
 Record = dict[str, Any]
 """An object of JSON, or a row."""
 
+_MOST_SAMPLES = 16  # that a message names
 _COLUMN_NAMES = {x for names in usual.COLUMN_NAMES.values() for x in names if len(x) > 1}
 
 
@@ -175,8 +176,9 @@ def _refuse_keys_of_samples(record: Record, title: str, options: ReadingOptions)
     ways = []
     if has_lists or has_objects:
         ways.append(Way({"records": next(iter(record))}, "only these samples"))
-    if are_objects:
-        ways.append(Way({"outcomes": str(next(iter(first)))}, "each key is a question"))
+    are_outcomes = are_objects and not any(isinstance(y, list) for x in values for y in x.values())
+    if are_outcomes and len(values) > 1 and len(first) <= _MOST_SAMPLES:
+        ways.append(Way({"outcomes": tuple(map(str, first))}, "each key is a question"))
     raise SelectionError(
         f"{title} has {'an object' if has_objects else 'a list'} for each of "
         f"{first_entries(list(record), 4)}: these can be questions, models or samples. Write a "
