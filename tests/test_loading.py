@@ -79,6 +79,7 @@ def test_a_metric_loads_from_a_checkout_and_from_a_copy_of_its_folder(tmp_path):
 
 ALONE = """
 import evaluate
+import pandas as pd
 from concurrent.futures import ThreadPoolExecutor
 metric = evaluate.load({path!r})
 async def later(prediction, reference): ...
@@ -88,6 +89,8 @@ print(metric.compute(**samples, include=["pass@k", "Geom@k"], groups=["x", "y"])
 print(metric.compute(**samples, include="pass@k", check_correct_fn=lambda p, r: p != r))
 pool = {{"executor": ThreadPoolExecutor(2), "return_per_question": True}}
 print(metric.compute(**samples, include="pass^k", check_correct_fn=lambda p, r: p == r, **pool))
+counts = {{"n": [2, 4], "correct": [1, 4]}}
+print(metric.compute(predictions=counts, k=1, include="pass@k"))
 limits = metric.compute(**samples, include="pass@k", confidence=0.9, interval="questions")
 print(limits["pass@2_lo"] < 1)
 for option in [
@@ -96,7 +99,7 @@ for option in [
     {{"check_correct_fn": max, "timeout": 2}}, {{"check_correct_fn": later}},
     {{"confidence": 0.9, "interval": "questions", "anytime": True}},
     {{"confidence": 0.9, "interval": "questions", "band": True}},
-    {{"predictions": {{"n": [2, 2], "correct": [1, 2]}}, "references": None}},
+    {{"predictions": pd.DataFrame([[1, 0], [1, 1]]), "references": None}},
     {{"check_correct_fn": lambda p, r: 1 / 0}},
 ]:
     try:
@@ -114,7 +117,7 @@ NEED_PACKAGE = (
     "num_proc, timeout, or an async or batched check_correct_fn",
     "anytime=True",
     "band=True",
-    "predictions in a data frame or as counts",
+    "predictions in a data frame, or as a run,",
 )
 
 
@@ -126,18 +129,19 @@ def test_a_script_alone_has_the_scores_and_names_what_needs_the_package(tmp_path
     shutil.copytree(ROOT / "metrics" / "gpassk", tmp_path / "gpassk")
     code = ALONE.format(path=str(tmp_path / "gpassk"))
     lines = run(code, tmp_path, tmp_path, isolated=True).splitlines()
-    module, *scores, limits = lines[:5]
+    module, *scores, limits = lines[:6]
     assert (module, limits) == ("evaluate_modules", "True")
     assert scores == [
         "{'pass@2': 1.0, 'Geom@2': 0.5, 'x/pass@2': 1.0, 'x/Geom@2': 0.0, 'y/pass@2': 1.0, "
         "'y/Geom@2': 1.0}",
         "{'pass@2': 0.5}",
         "{'pass^2': 0.5, 'per_question': {'pass^2': [0.0, 1.0]}}",
+        "{'pass@1': 0.75}",
     ]
     assert lines[-1].startswith(
         "check_correct_fn('a', ..) on predictions[0][0] raised ZeroDivision"
     )
-    for option, error in zip(NEED_PACKAGE, lines[5:-1], strict=True):
+    for option, error in zip(NEED_PACKAGE, lines[6:-1], strict=True):
         assert error.startswith(f"{option} needs the package evaluate-at-k: pip install ")
 
 
@@ -152,7 +156,7 @@ def test_a_script_of_another_version_runs_alone_and_names_both_versions(tmp_path
     lines = run(code, tmp_path, tmp_path, warning=warning).splitlines()
     assert lines[0] == "evaluate_modules"
     installed = f"Version {at_k.__version__} (kernel {core_hash()}) is installed"
-    for option, error in zip(NEED_PACKAGE, lines[5:-1], strict=True):
+    for option, error in zip(NEED_PACKAGE, lines[6:-1], strict=True):
         assert error.startswith(f"{option} needs the package evaluate-at-k of the same version")
         assert "whose kernel is 0123." in error
         assert installed in error

@@ -450,7 +450,7 @@ calls what only the package has as methods of `PACKAGE.rooms`, which in a script
 """
 
 
-KERNEL = "d52a7206ae22"
+KERNEL = "4e7e6b7c6013"
 """A hash of the core, which `shared/vendor.py` writes into kernels; "" in the package itself."""
 
 INSTALL = 'pip install "evaluate-at-k @ git+https://github.com/evaluate-at-k/evaluate-at-k"'
@@ -501,7 +501,8 @@ OPTIONS = {
     "checker": "check_correct_fn={0.checker!r}",
     "check_workers": "num_proc, timeout, or an async or batched check_correct_fn",
     "exchange": "num_process above 1",
-    "read_table": "{1} in a data frame or as counts",
+    "read_table": "{1} in a data frame, or as a run,",
+    "frame_rows": "a data frame of counts",
     "errors": "checker_rates and labels",
     "first_successes": "budget",
     "pass_limits": "interval={2.method!r} (unlike interval='questions')",
@@ -1107,6 +1108,186 @@ class Moments:
     covariance: Mapping[ColumnPair, np.ndarray]
 
 
+# --- shared/at_k/core/count_tables.py -------------------------------------------------------------
+
+"""Counts in place of samples, which a database computes with one GROUP BY.
+
+The counts of a question have one of three forms:
+
+    {"n": 8, "correct": 3}                        numbers of samples and of correct samples
+    {"counts": [2, 5, 1]}                         number of samples in each category 0, 1, ..
+    {"answers": ["12", "13"], "counts": [5, 3]}   number of samples with each answer
+
+The counts of M questions are a list of M such dicts, or a dict with these keys as columns of M
+entries. The package also takes a data frame with these columns.
+"""
+
+
+FORMS_OF_COUNTS = ({"n", "correct"}, {"counts"}, {"answers", "counts"})
+
+
+def is_counts(values: Any) -> bool:
+    """Return whether the keys of the values, or of the first one in a list, are those of counts."""
+    first = values[0] if isinstance(values, list) and values else values
+    return isinstance(first, Mapping) and {*first} in FORMS_OF_COUNTS
+
+
+def read_counts(values: Any, name: str) -> tuple[Any, np.ndarray, np.ndarray]:
+    """Return what is counted, the S counts of all questions, and how many each question has, (M,).
+
+    What is counted are categories, (S,), or M lists of answers. A ValueError is raised if a count
+    is no whole number, or if a question has not one count for each category or answer.
+    """
+    columns = _columns_of_counts(values, name)
+    if "n" in columns:  # The categories are 0, with n - correct samples, and 1.
+        n, correct = (_whole_numbers(columns[key], name, key) for key in ("n", "correct"))
+        if (correct > n).any():
+            question = int(np.argmax(correct > n))
+            raise InputError(
+                Place(name, question, key="correct"),
+                f" is {correct[question]} of {n[question]} samples: give a number from 0 to n.",
+            )
+        counts = np.stack([n - correct, correct], axis=1)
+        return np.tile([0, 1], len(n)), counts.ravel(), np.full(len(n), 2)
+    rows, answers = columns["counts"], columns.get("answers")
+    _check_rows(rows, answers, name)
+    sizes = np.array([len(row) for row in rows], dtype=np.int64)
+    counts = _whole_numbers([*itertools.chain.from_iterable(rows)], name, "counts", sizes)
+    if answers is None:
+        answers = np.tile(np.arange(sizes.max(initial=0)), len(sizes))
+    return answers, counts, sizes
+
+
+def _check_rows(rows: Any, answers: Any, name: str) -> None:
+    """Raise a ValueError if a row of counts has not one for each category, or for each answer."""
+    for question, row in enumerate(rows):
+        place = Place(name, question, key="counts")
+        if not is_list_like(row):
+            raise InputError(place, f" is {short(row)}: give a list of counts.")
+        if answers is None and len(row) != len(rows[0]):
+            first = Place("question", 0), f" has {len(rows[0])}: give a count for each category."
+            raise InputError(place, f" has {len(row)} categories, and that of ", *first)
+        own = row if answers is None else answers[question]
+        if not is_list_like(own) or len(own) != len(row):
+            what = f" is {short(own)}, with {len(row)} counts: give one count for each answer."
+            raise InputError(place._replace(key="answers"), what)
+
+
+def _columns_of_counts(values: Any, name: str) -> dict[str, Any]:
+    """Return a dict from each key of counts, such as "n", to a sequence of M entries.
+
+    `values` is a list of M dicts with the same keys, or a dict of columns.
+    """
+    if isinstance(values, list):
+        for question, row in enumerate(values):
+            if not isinstance(row, Mapping) or {*row} != {*values[0]}:
+                wanted = f"give {' and '.join(values[0])} for each question, as for the first"
+                raise InputError(Place(name, question), f" is {short(row)}: {wanted}.")
+        return {key: [row[key] for row in values] for key in values[0]}
+    columns = {key: _entries_of_column(f"{name}[{key!r}]", values[key]) for key in values}
+    if len({*map(len, columns.values())}) > 1:
+        lengths = " and ".join(f"{len(column)} {key}" for key, column in columns.items())
+        raise ValueError(f"{name} has {lengths}: give one of each for every question.")
+    return columns
+
+
+def _entries_of_column(name: str, column: Any) -> Any:
+    """Return the M entries of a column, or the rows of a data frame of counts by category."""
+    column = as_arrow(column)
+    return PACKAGE.rooms.frame_rows(column) if is_frame(column) else entries_of(name, column)
+
+
+def _whole_numbers(
+    entries: Any, name: str, key: str, sizes: np.ndarray | None = None
+) -> np.ndarray:
+    """Return the counts in a column as integers; raise a ValueError for the first invalid one.
+
+    `sizes`, (M,), is the number of counts of each question, or None for one each.
+    """
+    counts = [plain_entry(entry) for entry in entries]
+    for index, count in enumerate(counts):
+        is_number = isinstance(count, (int, float)) and not isinstance(count, bool)
+        if is_number and 0 <= count < 2**53 and count % 1 == 0:  # Larger floats have gaps.
+            continue
+        question = index
+        if sizes is not None:
+            question = int(np.searchsorted(np.cumsum(sizes), index, side="right"))
+        what = f" has the count {short(entries[index])}: give a whole number of at least 0."
+        raise InputError(Place(name, question, key=key), what)
+    return np.array(counts, dtype=np.int64)
+
+
+# --- shared/at_k/core/interval.py -----------------------------------------------------------------
+
+"""The type of intervals, and the base classes of the methods that compute them."""
+
+
+UNIT_RANGE = (0.0, 1.0)  # the range of a score that is a probability or a share
+
+
+class Interval(NamedTuple):
+    """The center, standard deviation, limits and method of an interval; None where not known."""
+
+    mu: Any = None
+    sigma: Any = None
+    lo: Any = None
+    hi: Any = None
+    interval: str | None = None
+
+    @property
+    def is_unknown(self) -> bool:
+        """Return whether `interval` is "none: " and a reason, because the data show no interval."""
+        return self.interval is not None and self.interval.startswith("none")
+
+
+class IntervalMethod(abc.ABC):
+    """Computes the intervals of the scores of a run, or of groups of its questions."""
+
+    @abc.abstractmethod
+    def intervals(self, questions: np.ndarray, confidence: float) -> dict[ScoreKey, Interval]:
+        """Return the interval of each score over the questions with these indices, by its key.
+
+        A score that has no interval by this method is absent from the dict.
+        """
+
+    def problem(self, questions: np.ndarray) -> str | None:
+        """Return the reason why these questions have no interval, or None if they have one."""
+        return None
+
+    def unidentified(self, questions: np.ndarray) -> Collection[ScoreKey]:
+        """Return the keys of scores that these questions do not determine, not even an estimate."""
+        return ()
+
+    def covariance(self, questions: np.ndarray, keys: Sequence[ScoreKey]) -> np.ndarray:
+        """Return the (m, m) covariance of the errors of the m scores in `keys` for these questions.
+
+        A band over k depends on correlations only. An unknown correlation is 0, which makes the
+        band widest. This default is for methods that know none, and has variances of 1.
+        """
+        return np.eye(len(keys))
+
+
+class DerivedIntervals(IntervalMethod):
+    """Base class of methods that change the intervals of another method, and nothing else."""
+
+    def __init__(self, method: IntervalMethod):
+        self._method = method
+
+    def problem(self, questions: np.ndarray) -> str | None:
+        return self._method.problem(questions)
+
+    def unidentified(self, questions: np.ndarray) -> Collection[ScoreKey]:
+        return self._method.unidentified(questions)
+
+    def covariance(self, questions: np.ndarray, keys: Sequence[ScoreKey]) -> np.ndarray:
+        return self._method.covariance(questions, keys)
+
+
+def normal_z(confidence: float) -> float:
+    """Return the z-value of a two-sided normal interval with this confidence."""
+    return -NormalDist().inv_cdf((1 - confidence) / 2)
+
+
 # --- shared/at_k/core/samples.py ------------------------------------------------------------------
 
 """Reading of input: outcomes and answers in any container become `Samples`.
@@ -1309,18 +1490,18 @@ def read_samples(values, name: str = "predictions") -> Samples:
     """Read the samples of M questions from a container of any library.
 
     It is a nested list, whose rows may be arrays and may differ in length; an array or tensor,
-    (M, N), on the CPU; or a column of Arrow, `datasets`, pandas or polars. The package also takes a
-    data frame with a question in each row, and counts. `name` is what the caller calls the samples.
+    (M, N), on the CPU; a column of Arrow, `datasets`, pandas or polars; or counts. The package also
+    takes a data frame with a question in each row. `name` is what the caller calls the samples.
     A ValueError is raised if there is no question, or if one has no list of samples, or an empty
     list; a TypeError if an array cannot be converted.
     """
     values = plain_container(values)
-    if has_columns(values):
+    if is_frame(values) or (isinstance(values, Mapping) and "predictions" in values):
         values = PACKAGE.rooms.read_table(values, name)
-    if isinstance(values, Samples):
-        samples = values
+    if is_counts(values):
+        samples = _samples_from_counts(values, name)
     elif isinstance(values, list):
-        samples = samples_from_lists(values, name)
+        samples = _samples_from_lists(values, name)
     elif isinstance(values, np.ndarray):
         samples = _samples_from_array(values, name)
     elif hasattr(values, "chunks"):
@@ -1338,10 +1519,13 @@ def read_samples(values, name: str = "predictions") -> Samples:
     return samples
 
 
-def has_columns(values: Any) -> bool:
-    """Return whether the values are a data frame, a dict, or dicts, which the package reads."""
-    first = values[0] if isinstance(values, list) and values else values
-    return is_frame(values) or isinstance(first, Mapping)
+def _samples_from_counts(counts: Any, name: str) -> Samples:
+    """Return each category or answer of a question once, with its count as the multiplicity."""
+    values, multiplicity, sizes = read_counts(counts, name)
+    if not isinstance(values, list):  # an array of categories
+        return Samples(values, sizes, name, multiplicity)
+    answers = _samples_from_lists(values, name)  # The weight of None, not scored, is 0.
+    return replace(answers, multiplicity=multiplicity * answers.weights)
 
 
 def _samples_from_array(array: np.ndarray, name: str) -> Samples:
@@ -1349,7 +1533,7 @@ def _samples_from_array(array: np.ndarray, name: str) -> Samples:
     if array.ndim == 0:
         raise ValueError(f"{name} is {array}: give a list with the samples of each question.")
     if array.ndim == 1:
-        return samples_from_lists(array.tolist(), name)  # which raises an error for its first row
+        return _samples_from_lists(array.tolist(), name)  # which raises an error for its first row
     if array.ndim > 2:
         raise ValueError(f"{name} has {array.ndim} dimensions: M questions x N samples.")
     values = np.ascontiguousarray(array, array.dtype.newbyteorder("=")).ravel()
@@ -1359,7 +1543,7 @@ def _samples_from_array(array: np.ndarray, name: str) -> Samples:
 def _samples_from_column(column, name: str) -> Samples:
     """Return the samples in an Arrow column of lists, without Python objects."""
     if not has_lists(column) or column.null_count:
-        return samples_from_lists(column.to_pylist(), name)
+        return _samples_from_lists(column.to_pylist(), name)
     import pyarrow.compute as pc
 
     sizes = to_numpy(pc.list_value_length(column)).astype(np.int64)
@@ -1367,7 +1551,7 @@ def _samples_from_column(column, name: str) -> Samples:
     return Samples(values, sizes, name, valid)
 
 
-def samples_from_lists(lists: list[Any], name: str) -> Samples:
+def _samples_from_lists(lists: list[Any], name: str) -> Samples:
     """Return the samples in a list with a list or array for each question."""
     if (numbers := _joined_arrays(lists)) is not None:
         return Samples(numbers, np.array([*map(len, lists)]), name)
@@ -1467,14 +1651,12 @@ def read_outcomes(R, name: str = "R", labels: Labels | None = None) -> Samples:
     is raised if an outcome is invalid.
     """
     values = plain_container(R)
-    if has_columns(values):
-        is_flat = False
-    elif isinstance(values, list):
-        is_flat = bool(values) and not any(map(is_list_like, values))
+    if isinstance(values, list):
+        is_flat = bool(values) and not (is_counts(values) or any(map(is_list_like, values)))
     elif hasattr(values, "chunks"):  # an Arrow column
         is_flat = not has_lists(values)
     else:
-        is_flat = isinstance(values, np.ndarray) and values.ndim == 1
+        is_flat = isinstance(values, np.ndarray) and values.ndim == 1 and not is_frame(values)
     return as_outcomes(read_samples([values] if is_flat else values, name), labels)
 
 
@@ -1530,456 +1712,6 @@ def _error_of_outcome(samples: Samples, index: int, entry: Any, labels: Labels) 
         )
     place = sample_place(samples.name, samples.sizes, index)
     return InputError(place, f" is {short(entry)}{problem}")
-
-
-# --- shared/at_k/core/interval.py -----------------------------------------------------------------
-
-"""The type of intervals, and the base classes of the methods that compute them."""
-
-
-UNIT_RANGE = (0.0, 1.0)  # the range of a score that is a probability or a share
-
-
-class Interval(NamedTuple):
-    """The center, standard deviation, limits and method of an interval; None where not known."""
-
-    mu: Any = None
-    sigma: Any = None
-    lo: Any = None
-    hi: Any = None
-    interval: str | None = None
-
-    @property
-    def is_unknown(self) -> bool:
-        """Return whether `interval` is "none: " and a reason, because the data show no interval."""
-        return self.interval is not None and self.interval.startswith("none")
-
-
-class IntervalMethod(abc.ABC):
-    """Computes the intervals of the scores of a run, or of groups of its questions."""
-
-    @abc.abstractmethod
-    def intervals(self, questions: np.ndarray, confidence: float) -> dict[ScoreKey, Interval]:
-        """Return the interval of each score over the questions with these indices, by its key.
-
-        A score that has no interval by this method is absent from the dict.
-        """
-
-    def problem(self, questions: np.ndarray) -> str | None:
-        """Return the reason why these questions have no interval, or None if they have one."""
-        return None
-
-    def unidentified(self, questions: np.ndarray) -> Collection[ScoreKey]:
-        """Return the keys of scores that these questions do not determine, not even an estimate."""
-        return ()
-
-    def covariance(self, questions: np.ndarray, keys: Sequence[ScoreKey]) -> np.ndarray:
-        """Return the (m, m) covariance of the errors of the m scores in `keys` for these questions.
-
-        A band over k depends on correlations only. An unknown correlation is 0, which makes the
-        band widest. This default is for methods that know none, and has variances of 1.
-        """
-        return np.eye(len(keys))
-
-
-class DerivedIntervals(IntervalMethod):
-    """Base class of methods that change the intervals of another method, and nothing else."""
-
-    def __init__(self, method: IntervalMethod):
-        self._method = method
-
-    def problem(self, questions: np.ndarray) -> str | None:
-        return self._method.problem(questions)
-
-    def unidentified(self, questions: np.ndarray) -> Collection[ScoreKey]:
-        return self._method.unidentified(questions)
-
-    def covariance(self, questions: np.ndarray, keys: Sequence[ScoreKey]) -> np.ndarray:
-        return self._method.covariance(questions, keys)
-
-
-def normal_z(confidence: float) -> float:
-    """Return the z-value of a two-sided normal interval with this confidence."""
-    return -NormalDist().inv_cdf((1 - confidence) / 2)
-
-
-# --- shared/at_k/core/columns.py ------------------------------------------------------------------
-
-"""Arrow columns of the samples and references that are to be checked, and batches of questions.
-
-Texts are large strings. All other values, and texts that UTF-8 cannot hold, are JSON, which keeps
-their types. A float16 or float32 becomes the double that prints the same: np.float32(0.1) is 0.1.
-"""
-
-
-TEXTS = pa.large_string()
-"""The Arrow type of texts."""
-
-JSON = pa.large_binary()
-"""The Arrow type of all other values: each is stored as its JSON, encoded as UTF-8."""
-
-
-def stored(samples: Samples, references: Any = None) -> Samples:
-    """Return the samples with values in an Arrow column, null if not scored, and with references.
-
-    A ValueError is raised if samples have different types, if there is not one reference for each
-    question, or if JSON cannot hold a value.
-    """
-    check_types(samples)
-    scored = samples.is_scored if samples.are_numbers and samples.multiplicity is not None else None
-    values = _column(samples.values, scored, partial(sample_place, samples.name, samples.sizes))
-    column = None if references is None else _reference_column(references, len(samples))
-    return replace(samples, values=values, references=column)
-
-
-def check_types(samples: Samples) -> None:
-    """Raise a ValueError if samples differ in type. Bools are numbers; lists are not checked."""
-    if not isinstance(samples.values, list):
-        return
-
-    def kind(value: Any) -> type:
-        return float if isinstance(value, (bool, int)) else type(value)
-
-    scored = ((i, x) for i, x in enumerate(samples.values) if x is not None)
-    first, wanted = next(scored, (0, []))
-    if isinstance(wanted, (dict, list, tuple)):
-        return
-    for sample, value in scored:
-        if kind(value) is not kind(wanted):
-            raise InputError(
-                sample_place(samples.name, samples.sizes, sample),
-                f" is {short(value)}, but ",
-                sample_place(samples.name, samples.sizes, first),
-                f" is {short(wanted)}: samples are all of one type.",
-            )
-
-
-def _reference_column(references: Any, questions: int) -> pa.ChunkedArray:
-    """Return the references of so many questions as a column of texts or JSON."""
-    entries, valid = plain_container(references), None
-    if hasattr(entries, "chunks") and not has_lists(entries):
-        entries, valid = numbers_or_texts(entries)
-    elif not isinstance(entries, list) and getattr(entries, "ndim", 0) != 1:
-        entries = entries_of("references", entries)
-    if len(entries) != questions:
-        raise ValueError(
-            f"There are {questions} lists of predictions but {len(entries)} references: "
-            f"give one reference for each question."
-        )
-    return _column(entries, valid, partial(Place, "references"))
-
-
-def _column(
-    values: Any, valid: np.ndarray | None, place: Callable[[int], Place]
-) -> pa.ChunkedArray:
-    """Return a list, an array of numbers or a column of texts as a column of texts or JSON.
-
-    `valid`, (S,), is False for numbers that become null. `place` is for errors, as in `to_json`.
-    """
-    if isinstance(values, list):
-        texts = column_of_texts([values])
-        return pa.chunked_array([to_json(values, place)]) if texts is None else texts
-    if not isinstance(values, np.ndarray):
-        return values
-    # Printing is slow, so each distinct number is printed once.
-    native = values.astype(values.dtype.newbyteorder("="), copy=False)
-    encoded = pa.array(native, mask=None if valid is None else ~valid).dictionary_encode()
-    distinct = encoded.dictionary.to_numpy(zero_copy_only=False)
-    if distinct.dtype in (np.float16, np.float32):
-        distinct = np.array([plain_number("A number", number) for number in distinct])
-    texts = json.dumps(distinct.tolist())[1:-1].split(", ") if len(distinct) else []
-    return pa.chunked_array([pa.array(texts, TEXTS).cast(JSON).take(encoded.indices)])
-
-
-def to_json(values: Sequence[Any], place: Callable[[int], Place]) -> pa.Array:
-    """Return values as a `JSON` array, null for None. `place` returns the place of an index."""
-    texts, encode = [], json.JSONEncoder(default=_json_default).encode
-    for index, value in enumerate(values):
-        try:
-            _check_keys(value)
-            text = None if value is None else encode(value)
-        except (TypeError, ValueError, RecursionError) as error:
-            is_deep = isinstance(error, RecursionError)
-            problem = "it is nested too deeply, or contains itself" if is_deep else error
-            what = f" is {short(value)}, which JSON cannot hold: {problem}. Give a text, a number, "
-            raise InputError(place(index), what, "or lists and dicts of these.") from error
-        texts.append(text)
-    return pa.array(texts, TEXTS).cast(JSON)
-
-
-def _json_default(value) -> Any:
-    """Return an array or number of any library as a JSON value; raise a TypeError for others."""
-    plain = plain_entry(value)
-    if plain is not value:
-        return plain
-    if hasattr(value, "tolist"):  # an array
-        return value.tolist()
-    raise TypeError(f"it is a {type(value).__name__}")
-
-
-def _check_keys(value) -> None:
-    """Raise a TypeError if a dict in the value has a key that JSON would turn into a text."""
-    if isinstance(value, dict):
-        for key in value:
-            if not isinstance(key, str):
-                raise TypeError(f"the key {short(key)} is not a text")
-        value = list(value.values())
-    if is_list_like(value):
-        for entry in value:
-            _check_keys(entry)
-
-
-def sample_kind(samples: Samples) -> str | None:
-    """Return "texts", "numbers" or "other values" for stored samples; None if all are None."""
-    values = samples.values
-    if samples.are_numbers:
-        return "numbers"
-    if values.null_count == len(values):
-        return None
-    if values.type == TEXTS:
-        return "texts"
-    # All samples are of one kind, so the first one tells.
-    first = next(text for text in values if text.is_valid).as_py()
-    if first.startswith((b"[", b"{")):
-        return "other values"
-    return "texts" if first.startswith(b'"') else "numbers"
-
-
-def to_python(values: pa.Array | pa.ChunkedArray) -> list[Any]:
-    """Return the entries as a list of Python objects, with JSON parsed."""
-    entries = values.to_pylist()
-    if values.type != JSON:
-        return entries
-    # One call of the parser is faster than one for each entry.
-    return json.loads(b"[%b]" % b",".join(b"null" if x is None else x for x in entries))
-
-
-def one_chunk(values: pa.ChunkedArray) -> pa.Array:
-    """Return the entries of a column as one array, without a copy if there is one chunk."""
-    return values.chunk(0) if values.num_chunks == 1 else values.combine_chunks()
-
-
-def distinct_entries(values: pa.ChunkedArray) -> tuple[pa.Array, np.ndarray]:
-    """Return the distinct entries, and the index of each entry among them, (S,), or -1 for null."""
-    encoded = values.dictionary_encode()  # The chunks share one dictionary, and are not copied.
-    indices = pa.chunked_array([chunk.indices for chunk in encoded.chunks])
-    indices = indices.fill_null(-1) if indices.null_count else indices
-    return encoded.chunk(0).dictionary, to_numpy(indices)
-
-
-# --- Batches ------------------------------------------------------------------------------
-
-
-def with_batch(batches: list[Samples], batch: Samples) -> list[Samples]:
-    """Return a list of the batches and one more, with the last ones merged if there are many."""
-    check_alike(batch, batches)
-    batches = [*batches, _in_own_memory(batch)]
-    if len(batches) <= 64:  # Merging so few would take longer than reading them.
-        return batches
-    # A batch is merged with those after it, unless it has more than twice their questions.
-    start, size = len(batches) - 1, len(batches[-1])
-    while start > 0 and len(batches[start - 1]) <= 2 * size:
-        start -= 1
-        size += len(batches[start])
-    return [*batches[:start], unite(batches[start:])]
-
-
-def _in_own_memory(batch: Samples) -> Samples:
-    """Return a batch that shares no memory with the caller's data, with integers of few bytes.
-
-    The caller may change an array after adding it, and it may be a small part of a large table.
-    """
-    values = batch.values
-    if batch.are_numbers:  # Outcomes of one byte can be joined with those of any other type.
-        is_category = values.dtype.kind in "iu" and values.min(initial=0) >= 0
-        dtype = np.min_scalar_type(values.max(initial=0)) if is_category else values.dtype
-        return replace(batch, values=values.astype(dtype))
-    references = None if batch.references is None else _copy_of_column(batch.references)
-    return replace(batch, values=_copy_of_column(values), references=references)
-
-
-def _copy_of_column(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    """Return a column with the same entries in one chunk of its own memory."""
-    return pa.chunked_array([one_chunk(column.take(pa.array(np.arange(len(column)))))])
-
-
-def check_alike(batch: Samples, earlier: Sequence[Samples]) -> None:
-    """Raise a ValueError unless all or no batches have references, and samples are of one kind."""
-    if not earlier:
-        return
-    if (batch.references is None) != (earlier[-1].references is None):
-        raise ValueError("Some questions have references and some have none: give all or none.")
-    kind = sample_kind(batch)
-    earlier_kind = next(filter(None, map(sample_kind, reversed(earlier))), None)
-    if kind and earlier_kind and kind != earlier_kind:
-        raise ValueError(
-            f"Some questions have {earlier_kind} as predictions, and some have {kind}: samples are "
-            f"all of one type."
-        )
-
-
-def unite(batches: Sequence[Samples]) -> Samples:
-    """Return the questions of all batches as one batch. `check_alike` must accept the batches."""
-    first = batches[0]
-    if len(batches) == 1:
-        return first
-    join = np.concatenate if first.are_numbers else _one_column
-    values = join([batch.values for batch in batches])
-    sizes = np.concatenate([batch.sizes for batch in batches])
-    multiplicity = references = None
-    if any(batch.multiplicity is not None for batch in batches):
-        multiplicity = np.concatenate([batch.weights for batch in batches])
-    if first.references is not None:
-        references = _one_column([batch.references for batch in batches])
-    return Samples(values, sizes, first.name, multiplicity, references)
-
-
-def _one_column(columns: list[pa.ChunkedArray]) -> pa.ChunkedArray:
-    """Join columns of type `TEXTS` or `JSON` end to end, as `JSON` if one has an entry of it."""
-    common = TEXTS
-    if any(column.type == JSON and column.null_count < len(column) for column in columns):
-        common = JSON
-
-    def converted(column: pa.ChunkedArray) -> pa.ChunkedArray:
-        if column.type == common:
-            return column
-        if common == TEXTS:  # all entries are null
-            return pa.chunked_array([pa.nulls(len(column), TEXTS)])
-        # JSON can hold every text, so the place is never in an error.
-        return pa.chunked_array([to_json(column.to_pylist(), partial(Place, "predictions"))])
-
-    return pa.chunked_array([chunk for column in columns for chunk in converted(column).chunks])
-
-
-# --- shared/at_k/core/score_agg.py ----------------------------------------------------------------
-
-"""score_agg: the graded verdicts of an item combined into one score, by a power mean.
-
-An item has n verdicts with weights x_i from 0 to 1. Their power mean M_p = (mean of x_i^p)^(1/p)
-increases with p, from the minimum through the geometric mean (p = 0) and the arithmetic mean
-(p = 1) to the maximum. The temperature, from 0.1 (strict) to 1.0 (lenient), determines p. Each
-verdict of 0 lowers the score by a penalty. An item is a question, and there are M of them.
-
-Source of both tables: "Score Aggregation" in the documentation of Eval AI Library; A. Meshkov,
-arXiv:2604.08595.
-"""
-
-
-VERDICTS = {"fully": 1.0, "mostly": 0.9, "partial": 0.7, "minor": 0.3, "none": 0.0}
-"""The standard labels of verdicts, and their weights."""
-
-_TEMPERATURES = (0.1, 0.3, 0.5, 0.7, 1.0)
-_EXPONENTS = (-8.0, -2.5, 1.0, 4.6, 12.25)
-
-
-def exponent(temperature: float) -> float:
-    """Return the exponent p of a temperature, by linear interpolation in the table of the source.
-
-    Raises a ValueError unless the temperature is from 0.1 to 1.0.
-    """
-    wanted = "give a temperature from 0.1 (strict) to 1.0 (lenient)"
-    temperature = check_number("temperature", temperature, wanted, 0.1, 1.0)
-    return float(np.interp(temperature, _TEMPERATURES, _EXPONENTS))
-
-
-def check_penalty(penalty) -> float:
-    """Return the penalty as a float; raise a ValueError unless it is from 0 to 1."""
-    wanted = "give the share of the score that each verdict of 0 costs, from 0 to 1"
-    return check_number("penalty", penalty, wanted, 0.0, 1.0)
-
-
-def check_eps(eps) -> float:
-    """Return eps_for_neg_p as a float; raise a ValueError unless it is above 0, and at most 1."""
-    wanted = "give a small number above 0, such as 1e-9, which replaces 0"
-    return check_positive("eps_for_neg_p", eps, wanted, 1.0)
-
-
-def check_weights(weights) -> dict[str, float]:
-    """Return a dict from label to weight; raise a ValueError unless all weights are from 0 to 1."""
-    if not isinstance(weights, Mapping) or not weights:
-        raise ValueError(
-            f"weights is {short(weights)}: give a dict from labels to numbers, such as "
-            f"{{'good': 1.0, 'bad': 0.0}}."
-        )
-    for label, weight in weights.items():
-        if not isinstance(label, str):
-            raise ValueError(f"weights has the label {short(label)}: a label is a string.")
-        check_number(f"weights[{label!r}]", weight, "a weight is a number from 0 to 1", 0.0, 1.0)
-    return {label: float(weight) for label, weight in weights.items()}
-
-
-def require_weights(outcomes: Samples) -> Samples:
-    """Return the outcomes; raise a ValueError unless every scored one is from 0 to 1."""
-    values = outcomes.values
-    outcomes.require((values >= 0) & (values <= 1), "a verdict is a weight from 0 to 1")
-    return outcomes
-
-
-def power_means(x: np.ndarray, p: float, eps: float = 0.0) -> np.ndarray:
-    """Return the power means of M items with n weights each, (M,), for any p, from x, (n, M).
-
-    The weights are divided by the maximum of the item, or for p < 0 by its minimum, so that no
-    power overflows. For p near 0, x^p is close to 1, and the mean is computed from the small
-    differences instead: exp(log1p(mean of expm1(p log x)) / p). `eps`, at most 1, replaces smaller
-    weights; it has to be above 0 if p < 0.
-    """
-    minimum, maximum = x.min(axis=0), x.max(axis=0)
-    weight = np.maximum(x, eps)
-    if p == 1:
-        means = weight.mean(axis=0)
-    else:
-        scale = np.maximum(maximum if p >= 0 else minimum, eps)
-        divisor = np.where(scale > 0, scale, 1.0)
-        # ratio^|p| is (weight / divisor)^p, and at most 1.
-        ratio = weight / divisor if p >= 0 else divisor / weight
-        if abs(p) >= 0.5:
-            means = scale * (ratio ** abs(p)).mean(axis=0) ** (1 / p)
-        else:
-            with np.errstate(divide="ignore"):  # log(0) is -infinity, as intended
-                log = np.log(ratio)
-                log = np.log1p(np.expm1(abs(p) * log).mean(axis=0)) / p if p else log.mean(axis=0)
-            means = scale * np.exp(log)
-    # Only rounding moves a mean out of these bounds.
-    return np.clip(means, minimum, np.maximum(maximum, eps))
-
-
-def agg_scores(verdicts: Samples, p: float, penalty: float = 0.1, eps: float = 1e-9) -> Scores:
-    """Return `item_scores` of the same arguments as `Scores`."""
-    return Scores.from_values({ScoreId("score_agg"): item_scores(verdicts, p, penalty, eps)})
-
-
-def item_scores(verdicts: Samples, p: float, penalty: float, eps: float) -> np.ndarray:
-    """Return the score of each item, (M,): its power mean, reduced for each verdict of 0.
-
-    An item loses the share `penalty` for each verdict of 0. `eps` replaces smaller weights if
-    p <= 0. A ValueError is raised if an item has no scored verdict.
-    """
-    values, sizes = verdicts.scored_values.astype(float), verdicts.n
-    starts, scores = np.cumsum(sizes) - sizes, np.empty(len(sizes))
-    for n in np.unique(sizes):
-        items = np.flatnonzero(sizes == n)
-        x = values[starts[items] + np.arange(n)[:, None]]
-        scores[items] = _penalized_means(x, p, penalty, eps)
-    return scores
-
-
-def _penalized_means(x: np.ndarray, p: float, penalty: float, eps: float) -> np.ndarray:
-    """Return the scores of M items with n verdicts each, (M,), from their weights x, (n, M).
-
-    - p >= 1: the score is the power mean, before the penalty.
-    - p <= 0: a weight of 0 would make the power mean 0. So that other verdicts still count, eps
-      replaces smaller weights. The result is at most the arithmetic mean, as all power means with
-      p < 1 are without eps.
-    - 0 < p < 1: without eps the power mean is close to 0 for p just above 0, if a weight is 0. So
-      the score is at least the result for p = 0, and never decreases as the temperature rises.
-    """
-    if p >= 1:
-        means = power_means(x, p)
-    else:
-        means = np.minimum(power_means(x, min(p, 0.0), eps), power_means(x, 1.0))
-        if p > 0:
-            means = np.maximum(means, power_means(x, p))
-    return means * np.maximum(0.0, 1 - penalty * (x == 0).sum(axis=0))
 
 
 # --- shared/at_k/core/estimates.py ----------------------------------------------------------------
@@ -2598,130 +2330,383 @@ class QuestionIntervals(IntervalMethod):
         return least.min(axis=0), most.max(axis=0)
 
 
-# --- shared/at_k/core/match.py --------------------------------------------------------------------
+# --- shared/at_k/core/columns.py ------------------------------------------------------------------
 
-"""The checker exact_match, and functions for other checkers that compare answers with references.
+"""Arrow columns of the samples and references that are to be checked, and batches of questions.
 
-Texts and numbers are compared in Arrow, without a Python object for each. There are S samples of M
-questions.
+Texts are large strings. All other values, and texts that UTF-8 cannot hold, are JSON, which keeps
+their types. A float16 or float32 becomes the double that prints the same: np.float32(0.1) is 0.1.
 """
 
 
-_SAMPLES_AT_ONCE = 1 << 16  # so many are compared at once, to bound memory
+TEXTS = pa.large_string()
+"""The Arrow type of texts."""
+
+JSON = pa.large_binary()
+"""The Arrow type of all other values: each is stored as its JSON, encoded as UTF-8."""
 
 
-def match_exactly(samples: Samples) -> np.ndarray:
-    """Return whether each sample equals an acceptable answer to its question, (S,).
+def stored(samples: Samples, references: Any = None) -> Samples:
+    """Return the samples with values in an Arrow column, null if not scored, and with references.
 
-    An integer reference equals its decimal text. A ValueError is raised unless samples and
-    references are texts or numbers.
+    A ValueError is raised if samples have different types, if there is not one reference for each
+    question, or if JSON cannot hold a value.
     """
-    values, references = samples.values, samples.references
-    if values.type == references.type == TEXTS and not references.null_count:
-        counts = np.ones(len(references), dtype=np.int64)
-        return equals_any(values, one_chunk(references), counts, samples.sizes)
-    kind = sample_kind(samples)
-    if kind is None:
-        return np.zeros(len(values), dtype=bool)
-    if kind == "other values":
-        raise no_texts_or_numbers("exact_match")
-    read: Callable[[Any], Any] = _as_number
-    expected = "numbers, as the predictions are, with a number"
-    if kind == "texts":
-        read = _as_text
-        expected = "texts with a text (for numbers there is numeric)"
-    answers, counts = acceptable_answers(references, read, f"exact_match compares {expected}")
-    if values.type == JSON or any(map(re.compile("[\ud800-\udfff]").search, answers)):
-        # Arrow cannot compare numbers of different types, nor hold half of a surrogate pair.
-        code_of: dict[Any, str] = {}
-        _, values = read_distinct(values, lambda x: code_of.setdefault(x, str(len(code_of))))
-        for value, code in code_of.items():
-            if value != value:
-                place = sample_place("predictions", samples.sizes, pc.index(values, code).as_py())
-                what = " is nan, which equals nothing: give None if it is unscored."
-                raise InputError(place, what)
-        answers = [*map(code_of.get, answers)]
-    return equals_any(values, pa.array(answers, TEXTS), counts, samples.sizes)
+    check_types(samples)
+    scored = samples.is_scored if samples.are_numbers and samples.multiplicity is not None else None
+    values = _column(samples.values, scored, partial(sample_place, samples.name, samples.sizes))
+    column = None if references is None else _reference_column(references, len(samples))
+    return replace(samples, values=values, references=column)
 
 
-def no_texts_or_numbers(checker: str) -> ValueError:
-    """Return the error to raise for predictions that are neither all texts nor all numbers."""
-    what = f"{checker} compares texts or numbers, and some predictions are neither"
-    return InputError(what, InPython(": give a function as check_correct_fn"), ".")
+def check_types(samples: Samples) -> None:
+    """Raise a ValueError if samples differ in type. Bools are numbers; lists are not checked."""
+    if not isinstance(samples.values, list):
+        return
 
+    def kind(value: Any) -> type:
+        return float if isinstance(value, (bool, int)) else type(value)
 
-def equals_any(
-    values: pa.ChunkedArray, accepted: pa.Array, counts: np.ndarray, sizes: np.ndarray
-) -> np.ndarray:
-    """Return whether each of the values, (S,), equals an accepted answer to its question, (S,).
-
-    Each question has `sizes`, (M,), values and `counts`, (M,), answers. All have one Arrow type.
-    """
-    first = np.cumsum(counts) - counts
-    starts = np.cumsum(sizes) - sizes
-    correct = np.zeros(len(values), dtype=bool)
-    step = max(1, _SAMPLES_AT_ONCE * len(sizes) // len(values))
-    for start in range(0, len(sizes), step):
-        block = slice(start, start + step)  # of questions
-        samples = slice(starts[start], starts[block][-1] + sizes[block][-1])
-        for choice in range(counts[block].max()):
-            # Questions with fewer answers compare their last one again.
-            index = first[block] + np.minimum(choice, counts[block] - 1)
-            answers = accepted.take(pa.array(np.repeat(index, sizes[block])))
-            correct[samples] |= to_numpy(pc.equal(values[samples], answers).fill_null(False))
-    return correct
-
-
-def acceptable_answers(
-    references: pa.ChunkedArray, read: Callable[[Any], Any], expected: str
-) -> tuple[list[Any], np.ndarray]:
-    """Return the acceptable answers to all questions in one list, and how many each has, (M,).
-
-    A reference is an answer or a list of acceptable ones. `read` returns an answer in the form to
-    compare, or None for a ValueError, whose message says that this is `expected`.
-    """
-    answers = []
-    for question, reference in enumerate(to_python(references)):
-        forms = [*map(read, as_answers(reference))]
-        if not forms or None in forms:
+    scored = ((i, x) for i, x in enumerate(samples.values) if x is not None)
+    first, wanted = next(scored, (0, []))
+    if isinstance(wanted, (dict, list, tuple)):
+        return
+    for sample, value in scored:
+        if kind(value) is not kind(wanted):
             raise InputError(
-                Place("references", question),
-                f" is {short(reference)}, but {expected}. Give that, or a list of acceptable ones",
-                InPython(", or 'python_tests' or a function as check_correct_fn"),
-                ".",
+                sample_place(samples.name, samples.sizes, sample),
+                f" is {short(value)}, but ",
+                sample_place(samples.name, samples.sizes, first),
+                f" is {short(wanted)}: samples are all of one type.",
             )
-        answers.append(forms)
-    return list(itertools.chain.from_iterable(answers)), np.array([*map(len, answers)])
 
 
-def as_answers(reference: Any) -> list[Any]:
-    """Return the acceptable answers of a reference, which is one of them or a list of them."""
-    return reference if isinstance(reference, list) else [reference]
+def _reference_column(references: Any, questions: int) -> pa.ChunkedArray:
+    """Return the references of so many questions as a column of texts or JSON."""
+    entries, valid = plain_container(references), None
+    if hasattr(entries, "chunks") and not has_lists(entries):
+        entries, valid = numbers_or_texts(entries)
+    elif not isinstance(entries, list) and getattr(entries, "ndim", 0) != 1:
+        entries = entries_of("references", entries)
+    if len(entries) != questions:
+        raise ValueError(
+            f"There are {questions} lists of predictions but {len(entries)} references: "
+            f"give one reference for each question."
+        )
+    return _column(entries, valid, partial(Place, "references"))
 
 
-def _as_text(answer) -> str | None:
-    """Return a text unchanged and an integer as its decimal text; None for any other value."""
-    is_integer = isinstance(answer, int) and not isinstance(answer, bool)
-    return str(answer) if is_integer or isinstance(answer, str) else None
+def _column(
+    values: Any, valid: np.ndarray | None, place: Callable[[int], Place]
+) -> pa.ChunkedArray:
+    """Return a list, an array of numbers or a column of texts as a column of texts or JSON.
 
-
-def _as_number(answer) -> int | float | None:
-    """Return a number or bool unchanged; None for any other value."""
-    return answer if isinstance(answer, (int, float)) else None
-
-
-def read_distinct(
-    values: pa.ChunkedArray, form: Callable[[Any], str | None]
-) -> tuple[list[str | None], pa.ChunkedArray]:
-    """Return a list of the forms of the distinct values, and a column with the form of each value.
-
-    `form` is called once for each distinct value. The column is null where it returns None.
+    `valid`, (S,), is False for numbers that become null. `place` is for errors, as in `to_json`.
     """
-    distinct, code = distinct_entries(values)
-    forms = [form(entry) for entry in to_python(distinct)]
-    # A null has the code -1, and stays null.
-    samples = pa.array(forms, TEXTS).take(pa.array(code, mask=code < 0))
-    return forms, pa.chunked_array([samples])
+    if isinstance(values, list):
+        texts = column_of_texts([values])
+        return pa.chunked_array([to_json(values, place)]) if texts is None else texts
+    if not isinstance(values, np.ndarray):
+        return values
+    # Printing is slow, so each distinct number is printed once.
+    native = values.astype(values.dtype.newbyteorder("="), copy=False)
+    encoded = pa.array(native, mask=None if valid is None else ~valid).dictionary_encode()
+    distinct = encoded.dictionary.to_numpy(zero_copy_only=False)
+    if distinct.dtype in (np.float16, np.float32):
+        distinct = np.array([plain_number("A number", number) for number in distinct])
+    texts = json.dumps(distinct.tolist())[1:-1].split(", ") if len(distinct) else []
+    return pa.chunked_array([pa.array(texts, TEXTS).cast(JSON).take(encoded.indices)])
+
+
+def to_json(values: Sequence[Any], place: Callable[[int], Place]) -> pa.Array:
+    """Return values as a `JSON` array, null for None. `place` returns the place of an index."""
+    texts, encode = [], json.JSONEncoder(default=_json_default).encode
+    for index, value in enumerate(values):
+        try:
+            _check_keys(value)
+            text = None if value is None else encode(value)
+        except (TypeError, ValueError, RecursionError) as error:
+            is_deep = isinstance(error, RecursionError)
+            problem = "it is nested too deeply, or contains itself" if is_deep else error
+            what = f" is {short(value)}, which JSON cannot hold: {problem}. Give a text, a number, "
+            raise InputError(place(index), what, "or lists and dicts of these.") from error
+        texts.append(text)
+    return pa.array(texts, TEXTS).cast(JSON)
+
+
+def _json_default(value) -> Any:
+    """Return an array or number of any library as a JSON value; raise a TypeError for others."""
+    plain = plain_entry(value)
+    if plain is not value:
+        return plain
+    if hasattr(value, "tolist"):  # an array
+        return value.tolist()
+    raise TypeError(f"it is a {type(value).__name__}")
+
+
+def _check_keys(value) -> None:
+    """Raise a TypeError if a dict in the value has a key that JSON would turn into a text."""
+    if isinstance(value, dict):
+        for key in value:
+            if not isinstance(key, str):
+                raise TypeError(f"the key {short(key)} is not a text")
+        value = list(value.values())
+    if is_list_like(value):
+        for entry in value:
+            _check_keys(entry)
+
+
+def sample_kind(samples: Samples) -> str | None:
+    """Return "texts", "numbers" or "other values" for stored samples; None if all are None."""
+    values = samples.values
+    if samples.are_numbers:
+        return "numbers"
+    if values.null_count == len(values):
+        return None
+    if values.type == TEXTS:
+        return "texts"
+    # All samples are of one kind, so the first one tells.
+    first = next(text for text in values if text.is_valid).as_py()
+    if first.startswith((b"[", b"{")):
+        return "other values"
+    return "texts" if first.startswith(b'"') else "numbers"
+
+
+def to_python(values: pa.Array | pa.ChunkedArray) -> list[Any]:
+    """Return the entries as a list of Python objects, with JSON parsed."""
+    entries = values.to_pylist()
+    if values.type != JSON:
+        return entries
+    # One call of the parser is faster than one for each entry.
+    return json.loads(b"[%b]" % b",".join(b"null" if x is None else x for x in entries))
+
+
+def one_chunk(values: pa.ChunkedArray) -> pa.Array:
+    """Return the entries of a column as one array, without a copy if there is one chunk."""
+    return values.chunk(0) if values.num_chunks == 1 else values.combine_chunks()
+
+
+def distinct_entries(values: pa.ChunkedArray) -> tuple[pa.Array, np.ndarray]:
+    """Return the distinct entries, and the index of each entry among them, (S,), or -1 for null."""
+    encoded = values.dictionary_encode()  # The chunks share one dictionary, and are not copied.
+    indices = pa.chunked_array([chunk.indices for chunk in encoded.chunks])
+    indices = indices.fill_null(-1) if indices.null_count else indices
+    return encoded.chunk(0).dictionary, to_numpy(indices)
+
+
+# --- Batches ------------------------------------------------------------------------------
+
+
+def with_batch(batches: list[Samples], batch: Samples) -> list[Samples]:
+    """Return a list of the batches and one more, with the last ones merged if there are many."""
+    check_alike(batch, batches)
+    batches = [*batches, _in_own_memory(batch)]
+    if len(batches) <= 64:  # Merging so few would take longer than reading them.
+        return batches
+    # A batch is merged with those after it, unless it has more than twice their questions.
+    start, size = len(batches) - 1, len(batches[-1])
+    while start > 0 and len(batches[start - 1]) <= 2 * size:
+        start -= 1
+        size += len(batches[start])
+    return [*batches[:start], unite(batches[start:])]
+
+
+def _in_own_memory(batch: Samples) -> Samples:
+    """Return a batch that shares no memory with the caller's data, with integers of few bytes.
+
+    The caller may change an array after adding it, and it may be a small part of a large table.
+    """
+    values = batch.values
+    if batch.are_numbers:  # Outcomes of one byte can be joined with those of any other type.
+        is_category = values.dtype.kind in "iu" and values.min(initial=0) >= 0
+        dtype = np.min_scalar_type(values.max(initial=0)) if is_category else values.dtype
+        return replace(batch, values=values.astype(dtype))
+    references = None if batch.references is None else _copy_of_column(batch.references)
+    return replace(batch, values=_copy_of_column(values), references=references)
+
+
+def _copy_of_column(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Return a column with the same entries in one chunk of its own memory."""
+    return pa.chunked_array([one_chunk(column.take(pa.array(np.arange(len(column)))))])
+
+
+def check_alike(batch: Samples, earlier: Sequence[Samples]) -> None:
+    """Raise a ValueError unless all or no batches have references, and samples are of one kind."""
+    if not earlier:
+        return
+    if (batch.references is None) != (earlier[-1].references is None):
+        raise ValueError("Some questions have references and some have none: give all or none.")
+    kind = sample_kind(batch)
+    earlier_kind = next(filter(None, map(sample_kind, reversed(earlier))), None)
+    if kind and earlier_kind and kind != earlier_kind:
+        raise ValueError(
+            f"Some questions have {earlier_kind} as predictions, and some have {kind}: samples are "
+            f"all of one type."
+        )
+
+
+def unite(batches: Sequence[Samples]) -> Samples:
+    """Return the questions of all batches as one batch. `check_alike` must accept the batches."""
+    first = batches[0]
+    if len(batches) == 1:
+        return first
+    join = np.concatenate if first.are_numbers else _one_column
+    values = join([batch.values for batch in batches])
+    sizes = np.concatenate([batch.sizes for batch in batches])
+    multiplicity = references = None
+    if any(batch.multiplicity is not None for batch in batches):
+        multiplicity = np.concatenate([batch.weights for batch in batches])
+    if first.references is not None:
+        references = _one_column([batch.references for batch in batches])
+    return Samples(values, sizes, first.name, multiplicity, references)
+
+
+def _one_column(columns: list[pa.ChunkedArray]) -> pa.ChunkedArray:
+    """Join columns of type `TEXTS` or `JSON` end to end, as `JSON` if one has an entry of it."""
+    common = TEXTS
+    if any(column.type == JSON and column.null_count < len(column) for column in columns):
+        common = JSON
+
+    def converted(column: pa.ChunkedArray) -> pa.ChunkedArray:
+        if column.type == common:
+            return column
+        if common == TEXTS:  # all entries are null
+            return pa.chunked_array([pa.nulls(len(column), TEXTS)])
+        # JSON can hold every text, so the place is never in an error.
+        return pa.chunked_array([to_json(column.to_pylist(), partial(Place, "predictions"))])
+
+    return pa.chunked_array([chunk for column in columns for chunk in converted(column).chunks])
+
+
+# --- shared/at_k/core/score_agg.py ----------------------------------------------------------------
+
+"""score_agg: the graded verdicts of an item combined into one score, by a power mean.
+
+An item has n verdicts with weights x_i from 0 to 1. Their power mean M_p = (mean of x_i^p)^(1/p)
+increases with p, from the minimum through the geometric mean (p = 0) and the arithmetic mean
+(p = 1) to the maximum. The temperature, from 0.1 (strict) to 1.0 (lenient), determines p. Each
+verdict of 0 lowers the score by a penalty. An item is a question, and there are M of them.
+
+Source of both tables: "Score Aggregation" in the documentation of Eval AI Library; A. Meshkov,
+arXiv:2604.08595.
+"""
+
+
+VERDICTS = {"fully": 1.0, "mostly": 0.9, "partial": 0.7, "minor": 0.3, "none": 0.0}
+"""The standard labels of verdicts, and their weights."""
+
+_TEMPERATURES = (0.1, 0.3, 0.5, 0.7, 1.0)
+_EXPONENTS = (-8.0, -2.5, 1.0, 4.6, 12.25)
+
+
+def exponent(temperature: float) -> float:
+    """Return the exponent p of a temperature, by linear interpolation in the table of the source.
+
+    Raises a ValueError unless the temperature is from 0.1 to 1.0.
+    """
+    wanted = "give a temperature from 0.1 (strict) to 1.0 (lenient)"
+    temperature = check_number("temperature", temperature, wanted, 0.1, 1.0)
+    return float(np.interp(temperature, _TEMPERATURES, _EXPONENTS))
+
+
+def check_penalty(penalty) -> float:
+    """Return the penalty as a float; raise a ValueError unless it is from 0 to 1."""
+    wanted = "give the share of the score that each verdict of 0 costs, from 0 to 1"
+    return check_number("penalty", penalty, wanted, 0.0, 1.0)
+
+
+def check_eps(eps) -> float:
+    """Return eps_for_neg_p as a float; raise a ValueError unless it is above 0, and at most 1."""
+    wanted = "give a small number above 0, such as 1e-9, which replaces 0"
+    return check_positive("eps_for_neg_p", eps, wanted, 1.0)
+
+
+def check_weights(weights) -> dict[str, float]:
+    """Return a dict from label to weight; raise a ValueError unless all weights are from 0 to 1."""
+    if not isinstance(weights, Mapping) or not weights:
+        raise ValueError(
+            f"weights is {short(weights)}: give a dict from labels to numbers, such as "
+            f"{{'good': 1.0, 'bad': 0.0}}."
+        )
+    for label, weight in weights.items():
+        if not isinstance(label, str):
+            raise ValueError(f"weights has the label {short(label)}: a label is a string.")
+        check_number(f"weights[{label!r}]", weight, "a weight is a number from 0 to 1", 0.0, 1.0)
+    return {label: float(weight) for label, weight in weights.items()}
+
+
+def require_weights(outcomes: Samples) -> Samples:
+    """Return the outcomes; raise a ValueError unless every scored one is from 0 to 1."""
+    values = outcomes.values
+    outcomes.require((values >= 0) & (values <= 1), "a verdict is a weight from 0 to 1")
+    return outcomes
+
+
+def power_means(x: np.ndarray, p: float, eps: float = 0.0) -> np.ndarray:
+    """Return the power means of M items with n weights each, (M,), for any p, from x, (n, M).
+
+    The weights are divided by the maximum of the item, or for p < 0 by its minimum, so that no
+    power overflows. For p near 0, x^p is close to 1, and the mean is computed from the small
+    differences instead: exp(log1p(mean of expm1(p log x)) / p). `eps`, at most 1, replaces smaller
+    weights; it has to be above 0 if p < 0.
+    """
+    minimum, maximum = x.min(axis=0), x.max(axis=0)
+    weight = np.maximum(x, eps)
+    if p == 1:
+        means = weight.mean(axis=0)
+    else:
+        scale = np.maximum(maximum if p >= 0 else minimum, eps)
+        divisor = np.where(scale > 0, scale, 1.0)
+        # ratio^|p| is (weight / divisor)^p, and at most 1.
+        ratio = weight / divisor if p >= 0 else divisor / weight
+        if abs(p) >= 0.5:
+            means = scale * (ratio ** abs(p)).mean(axis=0) ** (1 / p)
+        else:
+            with np.errstate(divide="ignore"):  # log(0) is -infinity, as intended
+                log = np.log(ratio)
+                log = np.log1p(np.expm1(abs(p) * log).mean(axis=0)) / p if p else log.mean(axis=0)
+            means = scale * np.exp(log)
+    # Only rounding moves a mean out of these bounds.
+    return np.clip(means, minimum, np.maximum(maximum, eps))
+
+
+def agg_scores(verdicts: Samples, p: float, penalty: float = 0.1, eps: float = 1e-9) -> Scores:
+    """Return `item_scores` of the same arguments as `Scores`."""
+    return Scores.from_values({ScoreId("score_agg"): item_scores(verdicts, p, penalty, eps)})
+
+
+def item_scores(verdicts: Samples, p: float, penalty: float, eps: float) -> np.ndarray:
+    """Return the score of each item, (M,): its power mean, reduced for each verdict of 0.
+
+    An item loses the share `penalty` for each verdict of 0. `eps` replaces smaller weights if
+    p <= 0. A ValueError is raised if an item has no scored verdict.
+    """
+    values, sizes = verdicts.scored_values.astype(float), verdicts.n
+    starts, scores = np.cumsum(sizes) - sizes, np.empty(len(sizes))
+    for n in np.unique(sizes):
+        items = np.flatnonzero(sizes == n)
+        x = values[starts[items] + np.arange(n)[:, None]]
+        scores[items] = _penalized_means(x, p, penalty, eps)
+    return scores
+
+
+def _penalized_means(x: np.ndarray, p: float, penalty: float, eps: float) -> np.ndarray:
+    """Return the scores of M items with n verdicts each, (M,), from their weights x, (n, M).
+
+    - p >= 1: the score is the power mean, before the penalty.
+    - p <= 0: a weight of 0 would make the power mean 0. So that other verdicts still count, eps
+      replaces smaller weights. The result is at most the arithmetic mean, as all power means with
+      p < 1 are without eps.
+    - 0 < p < 1: without eps the power mean is close to 0 for p just above 0, if a weight is 0. So
+      the score is at least the result for p = 0, and never decreases as the temperature rises.
+    """
+    if p >= 1:
+        means = power_means(x, p)
+    else:
+        means = np.minimum(power_means(x, min(p, 0.0), eps), power_means(x, 1.0))
+        if p > 0:
+            means = np.maximum(means, power_means(x, p))
+    return means * np.maximum(0.0, 1 - penalty * (x == 0).sum(axis=0))
 
 
 # --- shared/at_k/core/credits.py ------------------------------------------------------------------
@@ -3011,313 +2996,130 @@ def only_included(
     }
 
 
-# --- shared/at_k/core/checking.py -----------------------------------------------------------------
+# --- shared/at_k/core/match.py --------------------------------------------------------------------
 
-"""The checking of samples against references. Each distinct pair is checked once.
+"""The checker exact_match, and functions for other checkers that compare answers with references.
 
-There are S samples of M questions, and P distinct pairs of a sample and its question's reference.
+Texts and numbers are compared in Arrow, without a Python object for each. There are S samples of M
+questions.
 """
 
 
-CHECKERS = ("exact_match", "numeric", "choice", "math_verify", "python_tests")
-"""The names of checkers. All but exact_match need the installed package."""
-
-Checker = str | Callable[[Any, Any], Any]
-"""A function check_correct_fn(prediction, reference), or one of `CHECKERS`.
-
-It returns whether the sample is correct, a category 0, 1, 2, .., a share of correctness from 0 to
-1, a label of one of these, or None if the sample is not to be scored. With the package it may also
-be async, or take batches, as the card of a metric says.
-"""
-
-PairToCheck = tuple[Any, Any]  # a prediction and a reference
-
-PairResult = tuple[Any, str | BaseException | None]
-"""The result of a pair and None; or None and the problem: an exception, or a text "returned .."."""
-
-_OUTCOMES = "the result for predictions"  # what messages call the outcomes of a checker
+_SAMPLES_AT_ONCE = 1 << 16  # so many are compared at once, to bound memory
 
 
-@dataclass(frozen=True)
-class Checked:
-    """The outcomes of samples, and the answers that a checker compared.
+def match_exactly(samples: Samples) -> np.ndarray:
+    """Return whether each sample equals an acceptable answer to its question, (S,).
 
-    `read_answers`, (S,), are the answers that the checker found in the samples, or null. For
-    "exact_match" and functions the whole sample is the answer. It is None for given outcomes.
+    An integer reference equals its decimal text. A ValueError is raised unless samples and
+    references are texts or numbers.
     """
-
-    outcomes: Samples
-    read_answers: pa.ChunkedArray | None = None
-
-    @cached_property
-    def answers(self) -> np.ndarray | None:
-        """Return an integer code of each sample's answer, (S,), or None if there are no answers.
-
-        The code of no answer is -1. An empty text is no answer, unless it is correct.
-        """
-        answers = self.read_answers
-        if answers is None:
-            return None
-        distinct, codes = distinct_entries(answers)
-        if answers.type == JSON:  # Answers such as 1 and 1.0 are equal, but not as JSON texts.
-            code_of: dict[Any, int] = {}
-            merged = [code_of.setdefault(_hashable(x), len(code_of)) for x in to_python(distinct)]
-            codes = np.array([*merged, -1])[codes]
-        if answers.type == TEXTS:
-            is_empty = to_numpy(pc.fill_null(pc.equal(answers, ""), False))
-            codes = np.where(is_empty & (self.outcomes.values == 0), -1, codes)
-        return codes
-
-
-def _hashable(value: Any) -> Any:
-    """Return a hashable form of a JSON value. Values that Python calls equal have equal forms."""
-    if isinstance(value, dict):
-        return frozenset((key, _hashable(entry)) for key, entry in value.items())
-    return tuple(map(_hashable, value)) if isinstance(value, list) else value
+    values, references = samples.values, samples.references
+    if values.type == references.type == TEXTS and not references.null_count:
+        counts = np.ones(len(references), dtype=np.int64)
+        return equals_any(values, one_chunk(references), counts, samples.sizes)
+    kind = sample_kind(samples)
+    if kind is None:
+        return np.zeros(len(values), dtype=bool)
+    if kind == "other values":
+        raise no_texts_or_numbers("exact_match")
+    read: Callable[[Any], Any] = _as_number
+    expected = "numbers, as the predictions are, with a number"
+    if kind == "texts":
+        read = _as_text
+        expected = "texts with a text (for numbers there is numeric)"
+    answers, counts = acceptable_answers(references, read, f"exact_match compares {expected}")
+    if values.type == JSON or any(map(re.compile("[\ud800-\udfff]").search, answers)):
+        # Arrow cannot compare numbers of different types, nor hold half of a surrogate pair.
+        code_of: dict[Any, str] = {}
+        _, values = read_distinct(values, lambda x: code_of.setdefault(x, str(len(code_of))))
+        for value, code in code_of.items():
+            if value != value:
+                place = sample_place("predictions", samples.sizes, pc.index(values, code).as_py())
+                what = " is nan, which equals nothing: give None if it is unscored."
+                raise InputError(place, what)
+        answers = [*map(code_of.get, answers)]
+    return equals_any(values, pa.array(answers, TEXTS), counts, samples.sizes)
 
 
-@dataclass
-class Checking:
-    """A checker and the options that say how it runs, as in `compute`.
+def no_texts_or_numbers(checker: str) -> ValueError:
+    """Return the error to raise for predictions that are neither all texts nor all numbers."""
+    what = f"{checker} compares texts or numbers, and some predictions are neither"
+    return InputError(what, InPython(": give a function as check_correct_fn"), ".")
 
-    `labels` has the number of each label that the checker may return. `package_checker` is the
-    object of the installed package that checks all samples, or None for "exact_match" and
-    functions. A ValueError or TypeError is raised if an attribute is invalid or excludes another,
-    and an ImportError if the checker needs a library that is not installed.
+
+def equals_any(
+    values: pa.ChunkedArray, accepted: pa.Array, counts: np.ndarray, sizes: np.ndarray
+) -> np.ndarray:
+    """Return whether each of the values, (S,), equals an accepted answer to its question, (S,).
+
+    Each question has `sizes`, (M,), values and `counts`, (M,), answers. All have one Arrow type.
     """
-
-    checker: Checker = "exact_match"
-    num_proc: int | None = None
-    executor: Executor | None = None
-    timeout: float | None = None
-    labels: Labels | None = None
-    package_checker: Any = field(init=False, default=None)
-
-    def __post_init__(self) -> None:
-        """Validate all attributes. The package takes the options that its checkers carry."""
-        checker = self.checker
-        is_object = hasattr(checker, "check_samples")  # a checker of the package
-        if isinstance(checker, str):
-            check_name("check_correct_fn", checker, CHECKERS)
-        elif not is_object and not callable(checker):
-            raise TypeError(
-                f"check_correct_fn is {short(checker)}, which cannot be called: give a function of "
-                f"a prediction and a reference, or one of the names {', '.join(CHECKERS)}."
-            )
-        if is_object or (isinstance(checker, str) and not self.matches_exactly):
-            self.package_checker = PACKAGE.rooms.checker(self)
-        elif self._needs_workers():
-            PACKAGE.rooms.check_workers(self)
-        executor = self.executor
-        if executor is not None and (isinstance(executor, type) or not hasattr(executor, "map")):
-            raise TypeError(f"executor is {short(executor)}: give an Executor, such as a pool.")
-
-    def _needs_workers(self) -> bool:
-        """Return whether the package has to check pairs: in processes, in batches, or async."""
-        needs_calls = getattr(self.checker, "batched", None) is True or is_async(self.checker)
-        return needs_calls or self.num_proc is not None or self.timeout is not None
-
-    @property
-    def matches_exactly(self) -> bool:
-        """Return whether the checker is "exact_match"."""
-        return isinstance(self.checker, str) and self.checker == "exact_match"
-
-    def check(self, samples: Samples, cache: dict[str, Any] | None = None) -> Checked:
-        """Check every sample against the reference of its question.
-
-        A sample is not scored if it is None, or if the checker returns None. A ValueError, with the
-        index, is raised if the checker raises an exception, returns something other than an
-        outcome, or cannot use a reference. If the package (`PACKAGE.rooms`) runs the checks, those
-        that are finished then stay in `cache` for a later call.
-        """
-        if self.matches_exactly:
-            outcomes = outcomes_of_match(samples, match_exactly(samples))
-            if samples.values.type == TEXTS:
-                _warn_of_responses(samples, outcomes)
-            return Checked(outcomes, samples.values)
-        cache = {} if cache is None else cache
-        if self.package_checker is not None:
-            return self.package_checker.check_samples(samples, self, cache)
-        pairs = DistinctPairs.from_samples(samples)
-        check_pairs = getattr(PACKAGE.rooms, "check_pairs", _check_pairs_alone)
-        return Checked(pairs.outcomes(check_pairs(self, pairs, cache)), samples.values)
+    first = np.cumsum(counts) - counts
+    starts = np.cumsum(sizes) - sizes
+    correct = np.zeros(len(values), dtype=bool)
+    step = max(1, _SAMPLES_AT_ONCE * len(sizes) // len(values))
+    for start in range(0, len(sizes), step):
+        block = slice(start, start + step)  # of questions
+        samples = slice(starts[start], starts[block][-1] + sizes[block][-1])
+        for choice in range(counts[block].max()):
+            # Questions with fewer answers compare their last one again.
+            index = first[block] + np.minimum(choice, counts[block] - 1)
+            answers = accepted.take(pa.array(np.repeat(index, sizes[block])))
+            correct[samples] |= to_numpy(pc.equal(values[samples], answers).fill_null(False))
+    return correct
 
 
-# --- Distinct pairs -----------------------------------------------------------------------
+def acceptable_answers(
+    references: pa.ChunkedArray, read: Callable[[Any], Any], expected: str
+) -> tuple[list[Any], np.ndarray]:
+    """Return the acceptable answers to all questions in one list, and how many each has, (M,).
 
-
-@dataclass(frozen=True)
-class DistinctPairs:
-    """The P distinct pairs of a sample and its question's reference, of S samples in all.
-
-    `samples` are all samples, with references.
+    A reference is an answer or a list of acceptable ones. `read` returns an answer in the form to
+    compare, or None for a ValueError, whose message says that this is `expected`.
     """
-
-    pairs: list[PairToCheck]
-    first: np.ndarray  # (P,) the index of the first sample of each pair
-    index: np.ndarray  # (S,) the index of the pair of each sample, P for samples that are None
-    samples: Samples
-
-    @classmethod
-    def from_samples(cls, samples: Samples) -> DistinctPairs:
-        """Return the distinct pairs of samples and the references of their questions."""
-        distinct, code = distinct_entries(samples.values)
-        question = np.repeat(np.arange(len(samples.sizes)), samples.sizes)
-        present = np.flatnonzero(code >= 0)  # the samples that are not None
-        pair_code = question[present] * len(distinct) + code[present]
-        _, first, inverse = np.unique(pair_code, return_index=True, return_inverse=True)
-        first = present[first]
-        index = np.full(len(code), len(first))  # P, no index of a pair, for samples that are None
-        index[present] = inverse
-        predictions, references = to_python(distinct), to_python(samples.references)
-        pairs = [(predictions[code[sample]], references[question[sample]]) for sample in first]
-        return cls(pairs, first, index, samples)
-
-    def call(self, pair: int) -> tuple[str, Place]:
-        """Return the start of a message about the pair with this index: a text and its place."""
-        place = sample_place("predictions", self.samples.sizes, self.first[pair])
-        return f"check_correct_fn({short(self.pairs[pair][0])}, ..) on ", place
-
-    def error(self, pair: int, problem: str | BaseException, labels: Labels | None) -> InputError:
-        """Return the error for the problem of a `PairResult`. An exception becomes its cause."""
-        if isinstance(problem, BaseException):
-            text = f" raised {type(problem).__name__}: {text_or_type(str, problem)}."
-            error = InputError(*self.call(pair), text)
-            error.__cause__ = problem
-            return error
-        valid = "".join(f"{label!r}, " for label in labels or ())
-        return InputError(
-            *self.call(pair),
-            f" {problem}: a result is {valid}a bool, a category 0, 1, 2, .., a share of "
-            f"correctness from 0.0 to 1.0, or None for a sample that is not to be scored.",
-        )
-
-    def outcomes(self, results: Sequence[float | None]) -> Samples:
-        """Return the outcomes of all samples, from those of the P pairs, None for unscored ones.
-
-        Raises a ValueError if there are both categories above 1 and shares, which are floats.
-        """
-        padded = [*results, None]  # Samples that are None have the index P.
-        numbers = np.array([0 if result is None else result for result in padded])
-        if numbers.dtype.kind == "f" and numbers.max() > 1:
-            pair = int(numbers.argmax())
+    answers = []
+    for question, reference in enumerate(to_python(references)):
+        forms = [*map(read, as_answers(reference))]
+        if not forms or None in forms:
             raise InputError(
-                *self.call(pair),
-                f" returned {results[pair]}, a category, and shares of correctness for other "
-                f"samples: return one of the two for all.",
+                Place("references", question),
+                f" is {short(reference)}, but {expected}. Give that, or a list of acceptable ones",
+                InPython(", or 'python_tests' or a function as check_correct_fn"),
+                ".",
             )
-        is_scored = np.array([result is not None for result in padded])[self.index]
-        samples = self.samples
-        multiplicity = samples.multiplicity if is_scored.all() else samples.weights * is_scored
-        return Samples(numbers[self.index], samples.sizes, _OUTCOMES, multiplicity)
+        answers.append(forms)
+    return list(itertools.chain.from_iterable(answers)), np.array([*map(len, answers)])
 
 
-def _check_pairs_alone(checking: Checking, pairs: DistinctPairs, cache: dict[str, Any]) -> list:
-    """Return the (P,) outcomes of pairs without the package, by the executor or in this thread."""
-    assert callable(checking.checker)
-    run: Callable[..., Any] = map if checking.executor is None else checking.executor.map
-    check = partial(check_pair, checking.checker, checking.labels or {})
-    outcomes = []
-    for index, (outcome, problem) in enumerate(run(check, pairs.pairs)):
-        if problem is not None:
-            raise pairs.error(index, problem, checking.labels)
-        outcomes.append(outcome)
-    return outcomes
+def as_answers(reference: Any) -> list[Any]:
+    """Return the acceptable answers of a reference, which is one of them or a list of them."""
+    return reference if isinstance(reference, list) else [reference]
 
 
-def is_async(checker: Any) -> bool:
-    """Return whether a checker is an async function, or has an async `__call__` method."""
-    call = getattr(checker, "__call__", None)  # noqa: B004
-    return inspect.iscoroutinefunction(checker) or inspect.iscoroutinefunction(call)
+def _as_text(answer) -> str | None:
+    """Return a text unchanged and an integer as its decimal text; None for any other value."""
+    is_integer = isinstance(answer, int) and not isinstance(answer, bool)
+    return str(answer) if is_integer or isinstance(answer, str) else None
 
 
-def check_pair(
-    checker: Callable[..., Any], labels: Mapping[str, float], pair: PairToCheck
-) -> PairResult:
-    """Return the result of a checker for a pair, in any thread or process."""
-    return validated_result(*call_checker(checker, *pair), labels)
+def _as_number(answer) -> int | float | None:
+    """Return a number or bool unchanged; None for any other value."""
+    return answer if isinstance(answer, (int, float)) else None
 
 
-def call_checker(checker: Callable[..., Any], *arguments: Any) -> PairResult:
-    """Return the result of a checker and None; or None and the exception that it raised."""
-    import copy  # Workers receive the code of this function without the module.
+def read_distinct(
+    values: pa.ChunkedArray, form: Callable[[Any], str | None]
+) -> tuple[list[str | None], pa.ChunkedArray]:
+    """Return a list of the forms of the distinct values, and a column with the form of each value.
 
-    try:
-        # The checker might change a dict or list, which samples share.
-        own = [copy.deepcopy(x) if isinstance(x, (dict, list)) else x for x in arguments]
-        return checker(*own), None
-    except (Exception, SystemExit, GeneratorExit) as error:  # The checker may call sys.exit.
-        return None, error
-
-
-def validated_result(
-    result: Any, problem: str | BaseException | None, labels: Mapping[str, float]
-) -> PairResult:
-    """Return the outcome and None, or None and the problem, for what `call_checker` returned."""
-    if problem is not None:
-        return None, problem
-    if getattr(result, "ndim", None) == 0:
-        try:
-            result = result.item()  # a scalar of NumPy or torch
-        except Exception as error:  # such as a tensor without data
-            return None, f"returned {type(result).__name__} without a value ({error})"
-    if isinstance(result, str):
-        result = labels.get(result, result)
-    is_category = isinstance(result, int) and 0 <= result < 2**31
-    is_share = isinstance(result, float) and 0 <= result <= 1
-    if result is None or is_category or is_share:
-        return result, None
-    return None, f"returned {text_or_type(repr, result)[:60]}"
-
-
-def text_or_type(write: Callable[[Any], str], value: Any) -> str:
-    """Return `write(value)`, or the name of the type if that fails."""
-    try:
-        return write(value)
-    except Exception:
-        return f"a {type(value).__name__}"
-
-
-# --- exact_match --------------------------------------------------------------
-
-
-def outcomes_of_match(samples: Samples, correct: np.ndarray) -> Samples:
-    """Return the outcomes of samples from `correct`, (S,): whether each sample is correct."""
-    return Samples(correct, samples.sizes, _OUTCOMES, samples.multiplicity)
-
-
-def _warn_of_responses(samples: Samples, outcomes: Samples) -> None:
-    """Warn if texts seem to be whole responses: none equals its reference, or many contain it."""
-    problem = f"None of the {outcomes.n.sum()} scored samples equals its reference"
-    if outcomes.values.any():
-        correct, occurrences = outcomes.values[:1000], samples.weights[:1000]
-        texts, references = to_python(samples.values[:1000]), to_python(samples.references[:1000])
-        question = np.repeat(np.arange(len(references)), samples.sizes[:1000])
-        incorrect = np.flatnonzero(~correct)
-        containing = [i for i in incorrect if _contains(texts[i], references[question[i]])]
-        n_containing, n_equal = occurrences[containing].sum(), occurrences[correct].sum()
-        if 10 * n_containing <= n_equal:
-            return
-        problem = (
-            f"{n_containing} of the first {occurrences.sum()} samples contain their reference but "
-            f"do not equal it"
-        )
-    warning = InputWarning(
-        f"{problem}: exact_match compares whole texts. Of the other checkers",
-        InPython(" (check_correct_fn)"),
-        ", 'numeric' compares the number that a text gives, 'choice' compares the option that it "
-        "chooses, 'math_verify' compares mathematical expressions",
-        InPython(", and 'python_tests' runs programs with tests"),
-        ".",
-    )
-    warnings.warn(warning, stacklevel=3)
-
-
-def _contains(text: str | None, reference: Any) -> bool:
-    """Return whether a text contains the reference, or an entry of a list, as a separate word."""
-    text, answers = text or "", (x for x in as_answers(reference) if isinstance(x, str) and x)
-    # Most texts do not contain the answer at all, and compiling a pattern takes long.
-    return any(x in text and re.search(rf"(?<!\w){re.escape(x)}(?!\w)", text) for x in answers)
+    `form` is called once for each distinct value. The column is null where it returns None.
+    """
+    distinct, code = distinct_entries(values)
+    forms = [form(entry) for entry in to_python(distinct)]
+    # A null has the code -1, and stays null.
+    samples = pa.array(forms, TEXTS).take(pa.array(code, mask=code < 0))
+    return forms, pa.chunked_array([samples])
 
 
 # --- shared/at_k/core/coherent.py -----------------------------------------------------------------
@@ -3650,116 +3452,313 @@ def relative_to_mode(gain: np.ndarray, loss: np.ndarray, mode: np.ndarray) -> np
     return result
 
 
-# --- shared/at_k/core/computation.py --------------------------------------------------------------
+# --- shared/at_k/core/checking.py -----------------------------------------------------------------
 
-"""The computation of a metric without the protocol of `evaluate`.
+"""The checking of samples against references. Each distinct pair is checked once.
 
-The metrics of `evaluate` and the command `at-k` both use it. The command does not import
-`evaluate`, because that takes longer than most computations.
+There are S samples of M questions, and P distinct pairs of a sample and its question's reference.
 """
 
 
-DEFAULT_K = (4, 8, 16)
+CHECKERS = ("exact_match", "numeric", "choice", "math_verify", "python_tests")
+"""The names of checkers. All but exact_match need the installed package."""
+
+Checker = str | Callable[[Any, Any], Any]
+"""A function check_correct_fn(prediction, reference), or one of `CHECKERS`.
+
+It returns whether the sample is correct, a category 0, 1, 2, .., a share of correctness from 0 to
+1, a label of one of these, or None if the sample is not to be scored. With the package it may also
+be async, or take batches, as the card of a metric says.
+"""
+
+PairToCheck = tuple[Any, Any]  # a prediction and a reference
+
+PairResult = tuple[Any, str | BaseException | None]
+"""The result of a pair and None; or None and the problem: an exception, or a text "returned .."."""
+
+_OUTCOMES = "the result for predictions"  # what messages call the outcomes of a checker
 
 
 @dataclass(frozen=True)
-class SampledQuestions:
-    """The samples of M questions, which `check` turns into outcomes.
+class Checked:
+    """The outcomes of samples, and the answers that a checker compared.
 
-    `validate` raises a ValueError for outcomes that the metric does not accept. `cache` has the
-    results of earlier checks. If a check fails, the package adds finished ones.
+    `read_answers`, (S,), are the answers that the checker found in the samples, or null. For
+    "exact_match" and functions the whole sample is the answer. It is None for given outcomes.
     """
 
-    batch: Samples
-    validate: Callable[[Samples], Any]
-    cache: dict[str, Any] = field(default_factory=dict)
+    outcomes: Samples
+    read_answers: pa.ChunkedArray | None = None
 
-    def __len__(self) -> int:
-        """Return M, the number of questions."""
-        return len(self.batch)
+    @cached_property
+    def answers(self) -> np.ndarray | None:
+        """Return an integer code of each sample's answer, (S,), or None if there are no answers.
 
-    @property
-    def n(self) -> np.ndarray:
-        """Return the number of samples of each question that are not None, (M,)."""
-        return self.batch.n
-
-    def check(self, checking: Checking) -> Checked:
-        """Return the outcomes of all samples, and the answers that the checker compared, if any.
-
-        Samples without references are outcomes, or labels whose numbers are in `checking.labels`. A
-        ValueError is raised if a check fails, or if the metric does not accept an outcome.
+        The code of no answer is -1. An empty text is no answer, unless it is correct.
         """
-        batch = self.batch
-        if batch.references is not None:
-            checked = checking.check(batch, self.cache)
-            self.validate(checked.outcomes)
-            return checked
-        if not checking.matches_exactly:
-            raise ValueError(
-                "check_correct_fn is given, but there are no references to check against: give "
-                "references; or leave it out, if predictions are outcomes."
+        answers = self.read_answers
+        if answers is None:
+            return None
+        distinct, codes = distinct_entries(answers)
+        if answers.type == JSON:  # Answers such as 1 and 1.0 are equal, but not as JSON texts.
+            code_of: dict[Any, int] = {}
+            merged = [code_of.setdefault(_hashable(x), len(code_of)) for x in to_python(distinct)]
+            codes = np.array([*merged, -1])[codes]
+        if answers.type == TEXTS:
+            is_empty = to_numpy(pc.fill_null(pc.equal(answers, ""), False))
+            codes = np.where(is_empty & (self.outcomes.values == 0), -1, codes)
+        return codes
+
+
+def _hashable(value: Any) -> Any:
+    """Return a hashable form of a JSON value. Values that Python calls equal have equal forms."""
+    if isinstance(value, dict):
+        return frozenset((key, _hashable(entry)) for key, entry in value.items())
+    return tuple(map(_hashable, value)) if isinstance(value, list) else value
+
+
+@dataclass
+class Checking:
+    """A checker and the options that say how it runs, as in `compute`.
+
+    `labels` has the number of each label that the checker may return. `package_checker` is the
+    object of the installed package that checks all samples, or None for "exact_match" and
+    functions. A ValueError or TypeError is raised if an attribute is invalid or excludes another,
+    and an ImportError if the checker needs a library that is not installed.
+    """
+
+    checker: Checker = "exact_match"
+    num_proc: int | None = None
+    executor: Executor | None = None
+    timeout: float | None = None
+    labels: Labels | None = None
+    package_checker: Any = field(init=False, default=None)
+
+    def __post_init__(self) -> None:
+        """Validate all attributes. The package takes the options that its checkers carry."""
+        checker = self.checker
+        is_object = hasattr(checker, "check_samples")  # a checker of the package
+        if isinstance(checker, str):
+            check_name("check_correct_fn", checker, CHECKERS)
+        elif not is_object and not callable(checker):
+            raise TypeError(
+                f"check_correct_fn is {short(checker)}, which cannot be called: give a function of "
+                f"a prediction and a reference, or one of the names {', '.join(CHECKERS)}."
             )
-        if not batch.are_numbers:  # numbers were validated when they were read
-            batch = as_outcomes(batch, checking.labels)
-            self.validate(batch)
-        return Checked(batch)
+        if is_object or (isinstance(checker, str) and not self.matches_exactly):
+            self.package_checker = PACKAGE.rooms.checker(self)
+        elif self._needs_workers():
+            PACKAGE.rooms.check_workers(self)
+        executor = self.executor
+        if executor is not None and (isinstance(executor, type) or not hasattr(executor, "map")):
+            raise TypeError(f"executor is {short(executor)}: give an Executor, such as a pool.")
+
+    def _needs_workers(self) -> bool:
+        """Return whether the package has to check pairs: in processes, in batches, or async."""
+        needs_calls = getattr(self.checker, "batched", None) is True or is_async(self.checker)
+        return needs_calls or self.num_proc is not None or self.timeout is not None
+
+    @property
+    def matches_exactly(self) -> bool:
+        """Return whether the checker is "exact_match"."""
+        return isinstance(self.checker, str) and self.checker == "exact_match"
+
+    def check(self, samples: Samples, cache: dict[str, Any] | None = None) -> Checked:
+        """Check every sample against the reference of its question.
+
+        A sample is not scored if it is None, or if the checker returns None. A ValueError, with the
+        index, is raised if the checker raises an exception, returns something other than an
+        outcome, or cannot use a reference. If the package (`PACKAGE.rooms`) runs the checks, those
+        that are finished then stay in `cache` for a later call.
+        """
+        if self.matches_exactly:
+            outcomes = outcomes_of_match(samples, match_exactly(samples))
+            if samples.values.type == TEXTS:
+                _warn_of_responses(samples, outcomes)
+            return Checked(outcomes, samples.values)
+        cache = {} if cache is None else cache
+        if self.package_checker is not None:
+            return self.package_checker.check_samples(samples, self, cache)
+        pairs = DistinctPairs.from_samples(samples)
+        check_pairs = getattr(PACKAGE.rooms, "check_pairs", _check_pairs_alone)
+        return Checked(pairs.outcomes(check_pairs(self, pairs, cache)), samples.values)
+
+
+# --- Distinct pairs -----------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
-class Computation:
-    """The functions that compute a metric, and what outcomes it accepts.
+class DistinctPairs:
+    """The P distinct pairs of a sample and its question's reference, of S samples in all.
 
-    Args:
-        results: returns the dict of `compute` from `SampledQuestions` and the parameters.
-        validate: raises a ValueError for outcomes that the metric does not accept.
-        accepts_labels: whether already-graded outcomes may be labels, for which a parameter of the
-            metric has numbers.
-        in_order: names of parameters with one value for each sample, in their order. All samples
-            are then given in one call of `compute`.
+    `samples` are all samples, with references.
     """
 
-    results: Callable[..., Any]
-    validate: Callable[[Samples], Any]
-    accepts_labels: bool = False
-    in_order: tuple[str, ...] = ()
+    pairs: list[PairToCheck]
+    first: np.ndarray  # (P,) the index of the first sample of each pair
+    index: np.ndarray  # (S,) the index of the pair of each sample, P for samples that are None
+    samples: Samples
 
-    @property
-    def parameters(self) -> Mapping[str, inspect.Parameter]:
-        """Return the parameters of the metric by name, without predictions and references."""
-        parameters = parameters_of(self.results)
-        del parameters["questions"]
-        return parameters
+    @classmethod
+    def from_samples(cls, samples: Samples) -> DistinctPairs:
+        """Return the distinct pairs of samples and the references of their questions."""
+        distinct, code = distinct_entries(samples.values)
+        question = np.repeat(np.arange(len(samples.sizes)), samples.sizes)
+        present = np.flatnonzero(code >= 0)  # the samples that are not None
+        pair_code = question[present] * len(distinct) + code[present]
+        _, first, inverse = np.unique(pair_code, return_index=True, return_inverse=True)
+        first = present[first]
+        index = np.full(len(code), len(first))  # P, no index of a pair, for samples that are None
+        index[present] = inverse
+        predictions, references = to_python(distinct), to_python(samples.references)
+        pairs = [(predictions[code[sample]], references[question[sample]]) for sample in first]
+        return cls(pairs, first, index, samples)
 
-    def ordered_options(self, options: Mapping[str, Any]) -> list[str]:
-        """Return the names in `in_order` whose option is given, and is no dict of counts."""
-        no_order = (type(None), Mapping)
-        return [name for name in self.in_order if not isinstance(options.get(name), no_order)]
+    def call(self, pair: int) -> tuple[str, Place]:
+        """Return the start of a message about the pair with this index: a text and its place."""
+        place = sample_place("predictions", self.samples.sizes, self.first[pair])
+        return f"check_correct_fn({short(self.pairs[pair][0])}, ..) on ", place
 
-    def read(self, predictions, references) -> Samples:
-        """Return the samples of all questions: answers to check, labels, or validated outcomes."""
-        if predictions is None:
-            raise ValueError("predictions are missing: give each question's list of samples.")
-        samples = read_samples(predictions)
-        if references is not None:
-            if samples.are_counts and samples.are_numbers:
-                raise ValueError(
-                    "predictions are counts, which are already graded: leave out references, or "
-                    "give counts of answers, as {'answers': [['12', '13']], 'counts': [[5, 3]]}."
-                )
-            return stored(samples, references)
-        are_texts = hasattr(samples.values, "chunks")  # a column of Arrow
-        if self.accepts_labels and are_texts:  # Parameters of `compute` say what labels mean.
-            return samples
-        check_types(samples)
-        outcomes = as_outcomes(samples)
-        self.validate(outcomes)
-        return outcomes
+    def error(self, pair: int, problem: str | BaseException, labels: Labels | None) -> InputError:
+        """Return the error for the problem of a `PairResult`. An exception becomes its cause."""
+        if isinstance(problem, BaseException):
+            text = f" raised {type(problem).__name__}: {text_or_type(str, problem)}."
+            error = InputError(*self.call(pair), text)
+            error.__cause__ = problem
+            return error
+        valid = "".join(f"{label!r}, " for label in labels or ())
+        return InputError(
+            *self.call(pair),
+            f" {problem}: a result is {valid}a bool, a category 0, 1, 2, .., a share of "
+            f"correctness from 0.0 to 1.0, or None for a sample that is not to be scored.",
+        )
 
-    def compute(self, *, predictions, references=None, **options: Any) -> dict[str, Any]:
-        """Return the dict of scores for these predictions, references and parameters."""
-        check_options(self.results, options)
-        questions = SampledQuestions(self.read(predictions, references), self.validate)
-        return self.results(questions, **options)
+    def outcomes(self, results: Sequence[float | None]) -> Samples:
+        """Return the outcomes of all samples, from those of the P pairs, None for unscored ones.
+
+        Raises a ValueError if there are both categories above 1 and shares, which are floats.
+        """
+        padded = [*results, None]  # Samples that are None have the index P.
+        numbers = np.array([0 if result is None else result for result in padded])
+        if numbers.dtype.kind == "f" and numbers.max() > 1:
+            pair = int(numbers.argmax())
+            raise InputError(
+                *self.call(pair),
+                f" returned {results[pair]}, a category, and shares of correctness for other "
+                f"samples: return one of the two for all.",
+            )
+        is_scored = np.array([result is not None for result in padded])[self.index]
+        samples = self.samples
+        multiplicity = samples.multiplicity if is_scored.all() else samples.weights * is_scored
+        return Samples(numbers[self.index], samples.sizes, _OUTCOMES, multiplicity)
+
+
+def _check_pairs_alone(checking: Checking, pairs: DistinctPairs, cache: dict[str, Any]) -> list:
+    """Return the (P,) outcomes of pairs without the package, by the executor or in this thread."""
+    assert callable(checking.checker)
+    run: Callable[..., Any] = map if checking.executor is None else checking.executor.map
+    check = partial(check_pair, checking.checker, checking.labels or {})
+    outcomes = []
+    for index, (outcome, problem) in enumerate(run(check, pairs.pairs)):
+        if problem is not None:
+            raise pairs.error(index, problem, checking.labels)
+        outcomes.append(outcome)
+    return outcomes
+
+
+def is_async(checker: Any) -> bool:
+    """Return whether a checker is an async function, or has an async `__call__` method."""
+    call = getattr(checker, "__call__", None)  # noqa: B004
+    return inspect.iscoroutinefunction(checker) or inspect.iscoroutinefunction(call)
+
+
+def check_pair(
+    checker: Callable[..., Any], labels: Mapping[str, float], pair: PairToCheck
+) -> PairResult:
+    """Return the result of a checker for a pair, in any thread or process."""
+    return validated_result(*call_checker(checker, *pair), labels)
+
+
+def call_checker(checker: Callable[..., Any], *arguments: Any) -> PairResult:
+    """Return the result of a checker and None; or None and the exception that it raised."""
+    import copy  # Workers receive the code of this function without the module.
+
+    try:
+        # The checker might change a dict or list, which samples share.
+        own = [copy.deepcopy(x) if isinstance(x, (dict, list)) else x for x in arguments]
+        return checker(*own), None
+    except (Exception, SystemExit, GeneratorExit) as error:  # The checker may call sys.exit.
+        return None, error
+
+
+def validated_result(
+    result: Any, problem: str | BaseException | None, labels: Mapping[str, float]
+) -> PairResult:
+    """Return the outcome and None, or None and the problem, for what `call_checker` returned."""
+    if problem is not None:
+        return None, problem
+    if getattr(result, "ndim", None) == 0:
+        try:
+            result = result.item()  # a scalar of NumPy or torch
+        except Exception as error:  # such as a tensor without data
+            return None, f"returned {type(result).__name__} without a value ({error})"
+    if isinstance(result, str):
+        result = labels.get(result, result)
+    is_category = isinstance(result, int) and 0 <= result < 2**31
+    is_share = isinstance(result, float) and 0 <= result <= 1
+    if result is None or is_category or is_share:
+        return result, None
+    return None, f"returned {text_or_type(repr, result)[:60]}"
+
+
+def text_or_type(write: Callable[[Any], str], value: Any) -> str:
+    """Return `write(value)`, or the name of the type if that fails."""
+    try:
+        return write(value)
+    except Exception:
+        return f"a {type(value).__name__}"
+
+
+# --- exact_match --------------------------------------------------------------
+
+
+def outcomes_of_match(samples: Samples, correct: np.ndarray) -> Samples:
+    """Return the outcomes of samples from `correct`, (S,): whether each sample is correct."""
+    return Samples(correct, samples.sizes, _OUTCOMES, samples.multiplicity)
+
+
+def _warn_of_responses(samples: Samples, outcomes: Samples) -> None:
+    """Warn if texts seem to be whole responses: none equals its reference, or many contain it."""
+    problem = f"None of the {outcomes.n.sum()} scored samples equals its reference"
+    if outcomes.values.any():
+        correct, occurrences = outcomes.values[:1000], samples.weights[:1000]
+        texts, references = to_python(samples.values[:1000]), to_python(samples.references[:1000])
+        question = np.repeat(np.arange(len(references)), samples.sizes[:1000])
+        incorrect = np.flatnonzero(~correct)
+        containing = [i for i in incorrect if _contains(texts[i], references[question[i]])]
+        n_containing, n_equal = occurrences[containing].sum(), occurrences[correct].sum()
+        if 10 * n_containing <= n_equal:
+            return
+        problem = (
+            f"{n_containing} of the first {occurrences.sum()} samples contain their reference but "
+            f"do not equal it"
+        )
+    warning = InputWarning(
+        f"{problem}: exact_match compares whole texts. Of the other checkers",
+        InPython(" (check_correct_fn)"),
+        ", 'numeric' compares the number that a text gives, 'choice' compares the option that it "
+        "chooses, 'math_verify' compares mathematical expressions",
+        InPython(", and 'python_tests' runs programs with tests"),
+        ".",
+    )
+    warnings.warn(warning, stacklevel=3)
+
+
+def _contains(text: str | None, reference: Any) -> bool:
+    """Return whether a text contains the reference, or an entry of a list, as a separate word."""
+    text, answers = text or "", (x for x in as_answers(reference) if isinstance(x, str) and x)
+    # Most texts do not contain the answer at all, and compiling a pattern takes long.
+    return any(x in text and re.search(rf"(?<!\w){re.escape(x)}(?!\w)", text) for x in answers)
 
 
 # --- shared/at_k/core/rewards.py ------------------------------------------------------------------
@@ -4345,151 +4344,116 @@ def gauss_legendre(nodes: int) -> list[tuple[float, float]]:
     return [*zip(((1 + x) / 2).tolist(), (weights / 2).tolist(), strict=True)]
 
 
-# --- shared/at_k/core/metric.py -------------------------------------------------------------------
+# --- shared/at_k/core/computation.py --------------------------------------------------------------
 
-"""The base class of the five metrics, which follows the protocol of `evaluate`."""
+"""The computation of a metric without the protocol of `evaluate`.
+
+The metrics of `evaluate` and the command `at-k` both use it. The command does not import
+`evaluate`, because that takes longer than most computations.
+"""
 
 
-_computing: ContextVar[tuple[int, ...]] = ContextVar("_computing", default=())
-"""The ids of the metric objects that are computing, as seen by the checkers that they call."""
+DEFAULT_K = (4, 8, 16)
 
 
-class SampledMetric(evaluate.Metric, abc.ABC):
-    """A metric of several samples per question.
+@dataclass(frozen=True)
+class SampledQuestions:
+    """The samples of M questions, which `check` turns into outcomes.
 
-    Questions are validated when they are added, and kept until a `compute` succeeds. One thread at
-    a time adds or computes. With several processes, all have to call `compute`.
+    `validate` raises a ValueError for outcomes that the metric does not accept. `cache` has the
+    results of earlier checks. If a check fails, the package adds finished ones.
     """
 
-    def __init__(self, *args, experiment_id: str | None = None, **kwargs):
-        """Take the arguments of `evaluate.Metric`. All processes of a run share the default id."""
-        run = experiment_id or PACKAGE.rooms.run_name()
-        super().__init__(*args, experiment_id=run, **kwargs)
-        self._lock = threading.Lock()
-        self._exchange: Any = None  # the `Exchange` of the package, if there are several processes
-        if self.num_process > 1:
-            self._exchange = PACKAGE.rooms.exchange(self)
-        self._forget()
-
-    def __getstate__(self) -> dict[str, Any]:
-        """Return the attributes without what may not be pickled: lock, bound methods, checkers."""
-        state = {name: x for name, x in vars(self).items() if not isinstance(x, MethodType)}
-        return state | {"_lock": None, "_cache": {}}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state, _lock=threading.Lock())
-
-    computation: Computation
-
-    @staticmethod
-    @abc.abstractmethod
-    def _compute(questions: SampledQuestions):
-        """Return what `computation.results` returns. Other tools inspect its signature."""
-
-    def _build_data_dir(self) -> str:
-        """Return the folder of the metric, without creating it: only an `Exchange` needs it."""
-        return str(Path(self._data_dir_root, self.name, self.config_name))
-
-    def _forget(self) -> None:
-        """Drop the questions that were added, and the cached results of checks."""
-        self._added: list[Samples] = []
-        self._cache: dict[str, Any] = {}
+    batch: Samples
+    validate: Callable[[Samples], Any]
+    cache: dict[str, Any] = field(default_factory=dict)
 
     def __len__(self) -> int:
-        """Return the number of questions that were added."""
-        return sum(map(len, self._added))
+        """Return M, the number of questions."""
+        return len(self.batch)
 
-    # --- Adding ---------------------------------------------------------------------------
+    @property
+    def n(self) -> np.ndarray:
+        """Return the number of samples of each question that are not None, (M,)."""
+        return self.batch.n
 
-    def add(self, *, prediction=None, reference=None, predictions=None, references=None):
-        """Add one question: the list of its predictions, and its reference or None.
+    def check(self, checking: Checking) -> Checked:
+        """Return the outcomes of all samples, and the answers that the checker compared, if any.
 
-        `predictions` and `references` are synonyms, which `evaluate.combine` uses. A ValueError is
-        raised if both are given, or if an input is invalid.
+        Samples without references are outcomes, or labels whose numbers are in `checking.labels`. A
+        ValueError is raised if a check fails, or if the metric does not accept an outcome.
         """
-        samples = [value for value in (prediction, predictions) if value is not None]
-        answers = [value for value in (reference, references) if value is not None]
-        if len(samples) != 1 or len(answers) > 1:
+        batch = self.batch
+        if batch.references is not None:
+            checked = checking.check(batch, self.cache)
+            self.validate(checked.outcomes)
+            return checked
+        if not checking.matches_exactly:
             raise ValueError(
-                "Give one prediction, the list of one question's samples; at most one reference."
+                "check_correct_fn is given, but there are no references to check against: give "
+                "references; or leave it out, if predictions are outcomes."
             )
-        self.add_batch(predictions=samples, references=answers or None)
+        if not batch.are_numbers:  # numbers were validated when they were read
+            batch = as_outcomes(batch, checking.labels)
+            self.validate(batch)
+        return Checked(batch)
 
-    def add_batch(self, *, predictions=None, references=None):
-        """Add questions: a list of predictions for each, and a reference for each, or None.
 
-        A ValueError is raised if an input is invalid, or if a checker of this object makes the
-        call; nothing is added.
-        """
-        self._refuse_call_from_checker("add_batch")
-        batch = self.computation.read(predictions, references)
-        with self._lock:
-            self._added = with_batch(self._added, batch)
+@dataclass(frozen=True)
+class Computation:
+    """The functions that compute a metric, and what outcomes it accepts.
 
-    # --- Computing ------------------------------------------------------------------------
+    Args:
+        results: returns the dict of `compute` from `SampledQuestions` and the parameters.
+        validate: raises a ValueError for outcomes that the metric does not accept.
+        accepts_labels: whether already-graded outcomes may be labels, for which a parameter of the
+            metric has numbers.
+        in_order: names of parameters with one value for each sample, in their order. All samples
+            are then given in one call of `compute`.
+    """
 
-    def compute(
-        self, *unnamed, predictions=None, references=None, **options
-    ) -> dict[str, Any] | None:
-        """Return the dict of scores of these questions and all that were added before.
+    results: Callable[..., Any]
+    validate: Callable[[Samples], Any]
+    accepts_labels: bool = False
+    in_order: tuple[str, ...] = ()
 
-        `options` are the parameters of the metric. With several processes, all but one return None.
+    @property
+    def parameters(self) -> Mapping[str, inspect.Parameter]:
+        """Return the parameters of the metric by name, without predictions and references."""
+        parameters = parameters_of(self.results)
+        del parameters["questions"]
+        return parameters
 
-        Raises:
-            ValueError: if an input is invalid. The message has its index, which counts questions
-                from the first one that was added. The questions that were added are kept.
-            TypeError: if an argument has no name, or is no parameter of the metric.
-        """
-        if unnamed:
-            raise TypeError(
-                "compute takes its arguments by name: give compute(predictions=.., references=..), "
-                "or compute(**run) for a run."
-            )
-        self._refuse_call_from_checker("compute")
-        check_options(self.computation.results, options, ("predictions", "references"))
-        ordered = self.computation.ordered_options(options)
-        paired = ("groups", "clusters", "question_weights", "R0", *ordered)
-        samples = {"predictions": predictions, "references": references}
-        require_same_index(samples | {name: options.get(name) for name in paired})
-        if ordered and (self._added or self._exchange is not None):
-            raise ValueError(
-                f"{ordered[0]} goes with the samples of one call, in their order: give all "
-                f"predictions to compute, in one process, and add none before."
-            )
-        with self._lock:
-            token = _computing.set((*_computing.get(), id(self)))
-            try:
-                read = partial(self._all_batches, predictions, references)
-                score = partial(self._scores_of_batches, options=options)
-                # With several processes, one of them scores the batches of all.
-                result = self._exchange.compute(read, score) if self._exchange else score(read())
-            finally:
-                _computing.reset(token)
-            self._forget()
-        return result
+    def ordered_options(self, options: Mapping[str, Any]) -> list[str]:
+        """Return the names in `in_order` whose option is given, and is no dict of counts."""
+        no_order = (type(None), Mapping)
+        return [name for name in self.in_order if not isinstance(options.get(name), no_order)]
 
-    def _refuse_call_from_checker(self, method: str) -> None:
-        """Raise a ValueError if a checker of this object calls it, which would wait forever."""
-        if id(self) in _computing.get():
-            raise ValueError(
-                f"{method} was called by a checker of the same metric object: load another one."
-            )
+    def read(self, predictions, references) -> Samples:
+        """Return the samples of all questions: answers to check, labels, or validated outcomes."""
+        if predictions is None:
+            raise ValueError("predictions are missing: give each question's list of samples.")
+        samples = read_samples(predictions)
+        if references is not None:
+            if samples.are_counts and samples.are_numbers:
+                raise ValueError(
+                    "predictions are counts, which are already graded: leave out references, or "
+                    "give counts of answers, as {'answers': [['12', '13']], 'counts': [[5, 3]]}."
+                )
+            return stored(samples, references)
+        are_texts = hasattr(samples.values, "chunks")  # a column of Arrow
+        if self.accepts_labels and are_texts:  # Parameters of `compute` say what labels mean.
+            return samples
+        check_types(samples)
+        outcomes = as_outcomes(samples)
+        self.validate(outcomes)
+        return outcomes
 
-    def _all_batches(self, predictions, references) -> list[Samples]:
-        """Return the batches that were added before, and these questions as the last batch."""
-        batches = [*self._added]
-        if predictions is not None or references is not None:
-            batches.append(self.computation.read(predictions, references))
-            check_alike(batches[-1], self._added)
-        return batches
-
-    def _scores_of_batches(self, batches: list[Samples], options: dict[str, Any]) -> dict[str, Any]:
-        """Return the scores of the questions in all batches, for the options of `compute`."""
-        if not batches:
-            raise ValueError("There is nothing to compute: give or add predictions first.")
-        questions = SampledQuestions(unite(batches), self.computation.validate, self._cache)
-        with temp_seed(self.seed):
-            return self.computation.results(questions, **options)
+    def compute(self, *, predictions, references=None, **options: Any) -> dict[str, Any]:
+        """Return the dict of scores for these predictions, references and parameters."""
+        check_options(self.results, options)
+        questions = SampledQuestions(self.read(predictions, references), self.validate)
+        return self.results(questions, **options)
 
 
 # --- shared/at_k/core/choice.py -------------------------------------------------------------------
@@ -4912,6 +4876,153 @@ def mean_shares(outcomes: Samples) -> np.ndarray:
     """Return the mean share of correctness of the scored samples of each question, (M,)."""
     shares = outcomes.values * outcomes.weights.astype(float)
     return np.add.reduceat(shares, np.cumsum(outcomes.sizes) - outcomes.sizes) / outcomes.n
+
+
+# --- shared/at_k/core/metric.py -------------------------------------------------------------------
+
+"""The base class of the five metrics, which follows the protocol of `evaluate`."""
+
+
+_computing: ContextVar[tuple[int, ...]] = ContextVar("_computing", default=())
+"""The ids of the metric objects that are computing, as seen by the checkers that they call."""
+
+
+class SampledMetric(evaluate.Metric, abc.ABC):
+    """A metric of several samples per question.
+
+    Questions are validated when they are added, and kept until a `compute` succeeds. One thread at
+    a time adds or computes. With several processes, all have to call `compute`.
+    """
+
+    def __init__(self, *args, experiment_id: str | None = None, **kwargs):
+        """Take the arguments of `evaluate.Metric`. All processes of a run share the default id."""
+        run = experiment_id or PACKAGE.rooms.run_name()
+        super().__init__(*args, experiment_id=run, **kwargs)
+        self._lock = threading.Lock()
+        self._exchange: Any = None  # the `Exchange` of the package, if there are several processes
+        if self.num_process > 1:
+            self._exchange = PACKAGE.rooms.exchange(self)
+        self._forget()
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return the attributes without what may not be pickled: lock, bound methods, checkers."""
+        state = {name: x for name, x in vars(self).items() if not isinstance(x, MethodType)}
+        return state | {"_lock": None, "_cache": {}}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state, _lock=threading.Lock())
+
+    computation: Computation
+
+    @staticmethod
+    @abc.abstractmethod
+    def _compute(questions: SampledQuestions):
+        """Return what `computation.results` returns. Other tools inspect its signature."""
+
+    def _build_data_dir(self) -> str:
+        """Return the folder of the metric, without creating it: only an `Exchange` needs it."""
+        return str(Path(self._data_dir_root, self.name, self.config_name))
+
+    def _forget(self) -> None:
+        """Drop the questions that were added, and the cached results of checks."""
+        self._added: list[Samples] = []
+        self._cache: dict[str, Any] = {}
+
+    def __len__(self) -> int:
+        """Return the number of questions that were added."""
+        return sum(map(len, self._added))
+
+    # --- Adding ---------------------------------------------------------------------------
+
+    def add(self, *, prediction=None, reference=None, predictions=None, references=None):
+        """Add one question: the list of its predictions, and its reference or None.
+
+        `predictions` and `references` are synonyms, which `evaluate.combine` uses. A ValueError is
+        raised if both are given, or if an input is invalid.
+        """
+        samples = [value for value in (prediction, predictions) if value is not None]
+        answers = [value for value in (reference, references) if value is not None]
+        if len(samples) != 1 or len(answers) > 1:
+            raise ValueError(
+                "Give one prediction, the list of one question's samples; at most one reference."
+            )
+        self.add_batch(predictions=samples, references=answers or None)
+
+    def add_batch(self, *, predictions=None, references=None):
+        """Add questions: a list of predictions for each, and a reference for each, or None.
+
+        A ValueError is raised if an input is invalid, or if a checker of this object makes the
+        call; nothing is added.
+        """
+        self._refuse_call_from_checker("add_batch")
+        batch = self.computation.read(predictions, references)
+        with self._lock:
+            self._added = with_batch(self._added, batch)
+
+    # --- Computing ------------------------------------------------------------------------
+
+    def compute(
+        self, *unnamed, predictions=None, references=None, **options
+    ) -> dict[str, Any] | None:
+        """Return the dict of scores of these questions and all that were added before.
+
+        `options` are the parameters of the metric. With several processes, all but one return None.
+
+        Raises:
+            ValueError: if an input is invalid. The message has its index, which counts questions
+                from the first one that was added. The questions that were added are kept.
+            TypeError: if an argument has no name, or is no parameter of the metric.
+        """
+        if unnamed:
+            raise TypeError(
+                "compute takes its arguments by name: give compute(predictions=.., references=..), "
+                "or compute(**run) for a run."
+            )
+        self._refuse_call_from_checker("compute")
+        check_options(self.computation.results, options, ("predictions", "references"))
+        ordered = self.computation.ordered_options(options)
+        paired = ("groups", "clusters", "question_weights", "R0", *ordered)
+        samples = {"predictions": predictions, "references": references}
+        require_same_index(samples | {name: options.get(name) for name in paired})
+        if ordered and (self._added or self._exchange is not None):
+            raise ValueError(
+                f"{ordered[0]} goes with the samples of one call, in their order: give all "
+                f"predictions to compute, in one process, and add none before."
+            )
+        with self._lock:
+            token = _computing.set((*_computing.get(), id(self)))
+            try:
+                read = partial(self._all_batches, predictions, references)
+                score = partial(self._scores_of_batches, options=options)
+                # With several processes, one of them scores the batches of all.
+                result = self._exchange.compute(read, score) if self._exchange else score(read())
+            finally:
+                _computing.reset(token)
+            self._forget()
+        return result
+
+    def _refuse_call_from_checker(self, method: str) -> None:
+        """Raise a ValueError if a checker of this object calls it, which would wait forever."""
+        if id(self) in _computing.get():
+            raise ValueError(
+                f"{method} was called by a checker of the same metric object: load another one."
+            )
+
+    def _all_batches(self, predictions, references) -> list[Samples]:
+        """Return the batches that were added before, and these questions as the last batch."""
+        batches = [*self._added]
+        if predictions is not None or references is not None:
+            batches.append(self.computation.read(predictions, references))
+            check_alike(batches[-1], self._added)
+        return batches
+
+    def _scores_of_batches(self, batches: list[Samples], options: dict[str, Any]) -> dict[str, Any]:
+        """Return the scores of the questions in all batches, for the options of `compute`."""
+        if not batches:
+            raise ValueError("There is nothing to compute: give or add predictions first.")
+        questions = SampledQuestions(unite(batches), self.computation.validate, self._cache)
+        with temp_seed(self.seed):
+            return self.computation.results(questions, **options)
 
 
 # --- shared/at_k/core/report.py -------------------------------------------------------------------

@@ -53,6 +53,8 @@ class PackageRooms(Rooms):
                 from .intervals.labelled import CheckerErrors as function  # noqa: N813
             case "first_successes":
                 from .scores.first_success import FirstSuccesses as function  # noqa: N813
+            case "frame_rows":
+                from .functions.sample_tables import frame_rows as function
             case "joined":
                 from .intervals.consensus import JoinedIntervals as function  # noqa: N813
             case "max_limits":

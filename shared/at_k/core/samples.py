@@ -26,6 +26,7 @@ from .containers import (
     to_array,
     to_numpy,
 )
+from .count_tables import is_counts, read_counts
 from .counts import BinaryCounts, one_size, sums_per_question
 from .package import PACKAGE
 
@@ -221,18 +222,18 @@ def read_samples(values, name: str = "predictions") -> Samples:
     """Read the samples of M questions from a container of any library.
 
     It is a nested list, whose rows may be arrays and may differ in length; an array or tensor,
-    (M, N), on the CPU; or a column of Arrow, `datasets`, pandas or polars. The package also takes a
-    data frame with a question in each row, and counts. `name` is what the caller calls the samples.
+    (M, N), on the CPU; a column of Arrow, `datasets`, pandas or polars; or counts. The package also
+    takes a data frame with a question in each row. `name` is what the caller calls the samples.
     A ValueError is raised if there is no question, or if one has no list of samples, or an empty
     list; a TypeError if an array cannot be converted.
     """
     values = plain_container(values)
-    if has_columns(values):
+    if is_frame(values) or (isinstance(values, Mapping) and "predictions" in values):
         values = PACKAGE.rooms.read_table(values, name)
-    if isinstance(values, Samples):
-        samples = values
+    if is_counts(values):
+        samples = _samples_from_counts(values, name)
     elif isinstance(values, list):
-        samples = samples_from_lists(values, name)
+        samples = _samples_from_lists(values, name)
     elif isinstance(values, np.ndarray):
         samples = _samples_from_array(values, name)
     elif hasattr(values, "chunks"):
@@ -250,10 +251,13 @@ def read_samples(values, name: str = "predictions") -> Samples:
     return samples
 
 
-def has_columns(values: Any) -> bool:
-    """Return whether the values are a data frame, a dict, or dicts, which the package reads."""
-    first = values[0] if isinstance(values, list) and values else values
-    return is_frame(values) or isinstance(first, Mapping)
+def _samples_from_counts(counts: Any, name: str) -> Samples:
+    """Return each category or answer of a question once, with its count as the multiplicity."""
+    values, multiplicity, sizes = read_counts(counts, name)
+    if not isinstance(values, list):  # an array of categories
+        return Samples(values, sizes, name, multiplicity)
+    answers = _samples_from_lists(values, name)  # The weight of None, not scored, is 0.
+    return replace(answers, multiplicity=multiplicity * answers.weights)
 
 
 def _samples_from_array(array: np.ndarray, name: str) -> Samples:
@@ -261,7 +265,7 @@ def _samples_from_array(array: np.ndarray, name: str) -> Samples:
     if array.ndim == 0:
         raise ValueError(f"{name} is {array}: give a list with the samples of each question.")
     if array.ndim == 1:
-        return samples_from_lists(array.tolist(), name)  # which raises an error for its first row
+        return _samples_from_lists(array.tolist(), name)  # which raises an error for its first row
     if array.ndim > 2:
         raise ValueError(f"{name} has {array.ndim} dimensions: M questions x N samples.")
     values = np.ascontiguousarray(array, array.dtype.newbyteorder("=")).ravel()
@@ -271,7 +275,7 @@ def _samples_from_array(array: np.ndarray, name: str) -> Samples:
 def _samples_from_column(column, name: str) -> Samples:
     """Return the samples in an Arrow column of lists, without Python objects."""
     if not has_lists(column) or column.null_count:
-        return samples_from_lists(column.to_pylist(), name)
+        return _samples_from_lists(column.to_pylist(), name)
     import pyarrow.compute as pc
 
     sizes = to_numpy(pc.list_value_length(column)).astype(np.int64)
@@ -279,7 +283,7 @@ def _samples_from_column(column, name: str) -> Samples:
     return Samples(values, sizes, name, valid)
 
 
-def samples_from_lists(lists: list[Any], name: str) -> Samples:
+def _samples_from_lists(lists: list[Any], name: str) -> Samples:
     """Return the samples in a list with a list or array for each question."""
     if (numbers := _joined_arrays(lists)) is not None:
         return Samples(numbers, np.array([*map(len, lists)]), name)
@@ -379,14 +383,12 @@ def read_outcomes(R, name: str = "R", labels: Labels | None = None) -> Samples:
     is raised if an outcome is invalid.
     """
     values = plain_container(R)
-    if has_columns(values):
-        is_flat = False
-    elif isinstance(values, list):
-        is_flat = bool(values) and not any(map(is_list_like, values))
+    if isinstance(values, list):
+        is_flat = bool(values) and not (is_counts(values) or any(map(is_list_like, values)))
     elif hasattr(values, "chunks"):  # an Arrow column
         is_flat = not has_lists(values)
     else:
-        is_flat = isinstance(values, np.ndarray) and values.ndim == 1
+        is_flat = isinstance(values, np.ndarray) and values.ndim == 1 and not is_frame(values)
     return as_outcomes(read_samples([values] if is_flat else values, name), labels)
 
 
