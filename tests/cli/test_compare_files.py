@@ -196,9 +196,9 @@ def test_an_error_about_the_second_file_names_it_and_its_flags(capsys, tmp_path)
     command = ["compare", a, b, "--questions", "qid", "--outcomes", "ok", "--k", 1]
     message = error_of(capsys, *command)
     assert message.startswith(f"at-k: {b}: There is no column 'ok'.")
-    assert message.strip().endswith("Add --outcomes-b COLUMN (already graded).")
+    assert message.strip().endswith("Give --outcomes-b COLUMN (already graded).")
     message = error_of(capsys, *command, "--outcomes-b", "right")
-    assert message.strip().endswith("Add --questions-b COLUMN (what identifies a question).")
+    assert message.strip().endswith("Give --questions-b COLUMN (what identifies a question).")
     flags = ("--outcomes-b", "right", "--questions-b", "item")
     assert scores_of(capsys, *command, *flags)["pass@1"] == 0.5
 
