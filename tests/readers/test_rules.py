@@ -1043,6 +1043,11 @@ def test_all_samples_of_questions_that_are_keys_are_offered(capsys, tmp_path):
     flags = "--outcomes 0 1 2"
     assert f"or {flags} (each key is a question)." in error_of(capsys, "gpassk", file)
     assert pass_at_k(capsys, file, *flags.split())["pass@1"] == pytest.approx(1 / 3)
+    # A sample that one question lacks is offered too: it is missing there, and not left out.
+    file.write_text(json.dumps({"q1": samples, "q2": samples | {"3": True}}))
+    assert f"or {flags} 3 (each key is a question)." in error_of(capsys, "gpassk", file)
+    flags_of_all = (*flags.split(), "3", "--missing", "incorrect")
+    assert pass_at_k(capsys, file, *flags_of_all)["pass@1"] == (1 / 4 + 2 / 4) / 2
     file.write_text('{"results": {"q1": [1, 0, 1], "q2": [0, 1]}}')
     assert error_of(capsys, "gpassk", file).endswith(
         "Add --records results (only these samples).\n"

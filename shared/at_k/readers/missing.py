@@ -226,7 +226,7 @@ class _Questions:
             remedy = f". {why}: write those that are missing, or leave them out."
             raise MissingError([*place, remedy], [Way({"missing": "drop"}, _MEANINGS["drop"])])
         ways = [Way({"missing": choice}, _MEANINGS[choice]) for choice in CHOICES]
-        raise MissingError([*place, f"{self._means()}."], ways)
+        raise MissingError([*place, f"{self._means_in_words()}."], ways)
 
     def _why_unclear(self) -> str:
         """Return why a missing sample may be no incorrect one, as a sentence, or ""."""
@@ -236,7 +236,7 @@ class _Questions:
         is_below_0 = self.noun == "outcome" and min(numbers, default=0) < 0
         return "Some rewards are below 0" if is_below_0 else ""
 
-    def _means(self) -> str:
+    def _means_in_words(self) -> str:
         """Return the clause of a message with the mean outcome for both choices, or ""."""
         known = [x for x in flat(self.samples) if x is not None]
         are_small = all(isinstance(x, (int, float)) and abs(x) <= _LARGEST_SHOWN for x in known)

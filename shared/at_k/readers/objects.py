@@ -166,7 +166,7 @@ def _refuse_keys_of_samples(record: Record, title: str, options: ReadingOptions)
     """Raise a SelectionError if the keys of an object may be models or samples, and no questions.
     They may be if they number samples, as sample_1 does, or if their values have samples by
     question: lists of lists, which may also be the tests of samples, or objects of outcomes."""
-    first, *_ = values = list(record.values())
+    values = list(record.values())
     are_numbered = bool(sample_columns(record)) and not next(iter(record)).isdigit()
     has_lists = all(is_list_of(x, list) for x in values)
     are_objects = is_list_of(values, dict)
@@ -176,9 +176,10 @@ def _refuse_keys_of_samples(record: Record, title: str, options: ReadingOptions)
     ways = []
     if has_lists or has_objects:
         ways.append(Way({"records": next(iter(record))}, "only these samples"))
-    are_outcomes = are_objects and not any(isinstance(y, list) for x in values for y in x.values())
-    if are_outcomes and len(values) > 1 and len(first) <= _MOST_SAMPLES:
-        ways.append(Way({"outcomes": tuple(map(str, first))}, "each key is a question"))
+    inner = dict.fromkeys(map(str, itertools.chain(*values))) if has_objects else {}
+    has_outcomes = has_objects and not any(isinstance(y, list) for x in values for y in x.values())
+    if has_outcomes and len(values) > 1 and len(inner) <= _MOST_SAMPLES:
+        ways.append(Way({"outcomes": tuple(inner)}, "each key is a question"))
     raise SelectionError(
         f"{title} has {'an object' if has_objects else 'a list'} for each of "
         f"{first_entries(list(record), 4)}: these can be questions, models or samples. Write a "
