@@ -83,6 +83,8 @@ import pandas as pd
 from concurrent.futures import ThreadPoolExecutor
 metric = evaluate.load({path!r})
 async def later(prediction, reference): ...
+class Short(ThreadPoolExecutor):
+    def map(self, *arguments): return [*super().map(*arguments)][:-1]
 print(type(metric).__module__.split(".")[0])
 samples = dict(predictions=[["a", "b"], ["b", "b"]], references=["a", "b"], k=2)
 print(metric.compute(**samples, include=["pass@k", "Geom@k"], groups=["x", "y"]))
@@ -100,6 +102,7 @@ for option in [
     {{"confidence": 0.9, "interval": "questions", "anytime": True}},
     {{"confidence": 0.9, "interval": "questions", "band": True}},
     {{"predictions": pd.DataFrame([[1, 0], [1, 1]]), "references": None}},
+    {{"check_correct_fn": lambda p, r: p == r, "executor": Short(2)}},
     {{"check_correct_fn": lambda p, r: 1 / 0}},
 ]:
     try:
@@ -138,10 +141,11 @@ def test_a_script_alone_has_the_scores_and_names_what_needs_the_package(tmp_path
         "{'pass^2': 0.5, 'per_question': {'pass^2': [0.0, 1.0]}}",
         "{'pass@1': 0.75}",
     ]
+    assert lines[-2] == "The executor gave 2 results for 3 pairs."
     assert lines[-1].startswith(
         "check_correct_fn('a', ..) on predictions[0][0] raised ZeroDivision"
     )
-    for option, error in zip(NEED_PACKAGE, lines[6:-1], strict=True):
+    for option, error in zip(NEED_PACKAGE, lines[6:-2], strict=True):
         assert error.startswith(f"{option} needs the package evaluate-at-k: pip install ")
 
 
@@ -156,7 +160,7 @@ def test_a_script_of_another_version_runs_alone_and_names_both_versions(tmp_path
     lines = run(code, tmp_path, tmp_path, warning=warning).splitlines()
     assert lines[0] == "evaluate_modules"
     installed = f"Version {at_k.__version__} (kernel {core_hash()}) is installed"
-    for option, error in zip(NEED_PACKAGE, lines[6:-1], strict=True):
+    for option, error in zip(NEED_PACKAGE, lines[6:-2], strict=True):
         assert error.startswith(f"{option} needs the package evaluate-at-k of the same version")
         assert "whose kernel is 0123." in error
         assert installed in error

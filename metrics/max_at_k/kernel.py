@@ -450,7 +450,7 @@ calls what only the package has as methods of `PACKAGE.rooms`, which in a script
 """
 
 
-KERNEL = "4e7e6b7c6013"
+KERNEL = "9d9d3fea6dc6"
 """A hash of the core, which `shared/vendor.py` writes into kernels; "" in the package itself."""
 
 INSTALL = 'pip install "evaluate-at-k @ git+https://github.com/evaluate-at-k/evaluate-at-k"'
@@ -2025,7 +2025,7 @@ class MeansOfQuestions(NamedTuple):
         return np.maximum(np.diag(self.covariance), least)
 
     def _z(self, confidence: float) -> float:
-        """Return the quantile of Student's t with one degree less than effective clusters."""
+        """Return the quantile of Student's t for the effective number of clusters."""
         return student_quantile(degrees_of_freedom(self.effective_clusters), 1 - confidence)
 
 
@@ -2386,7 +2386,7 @@ def _reference_column(references: Any, questions: int) -> pa.ChunkedArray:
     entries, valid = plain_container(references), None
     if hasattr(entries, "chunks") and not has_lists(entries):
         entries, valid = numbers_or_texts(entries)
-    elif not isinstance(entries, list) and getattr(entries, "ndim", 0) != 1:
+    elif is_frame(entries) or not (isinstance(entries, list) or getattr(entries, "ndim", 0) == 1):
         entries = entries_of("references", entries)
     if len(entries) != questions:
         raise ValueError(
@@ -3633,6 +3633,11 @@ class DistinctPairs:
             f"correctness from 0.0 to 1.0, or None for a sample that is not to be scored.",
         )
 
+    def require_all(self, number: int) -> None:
+        """Raise a ValueError if an executor gave a `number` of results that is too small."""
+        if number < len(self.pairs):
+            raise ValueError(f"The executor gave {number} results for {len(self.pairs)} pairs.")
+
     def outcomes(self, results: Sequence[float | None]) -> Samples:
         """Return the outcomes of all samples, from those of the P pairs, None for unscored ones.
 
@@ -3663,6 +3668,7 @@ def _check_pairs_alone(checking: Checking, pairs: DistinctPairs, cache: dict[str
         if problem is not None:
             raise pairs.error(index, problem, checking.labels)
         outcomes.append(outcome)
+    pairs.require_all(len(outcomes))
     return outcomes
 
 

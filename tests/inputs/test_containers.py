@@ -66,11 +66,12 @@ def test_nan_is_refused_with_the_way_out():
 def test_a_frame_is_refused_where_one_column_is_needed():
     frame = pd.DataFrame({"answer": ["12", "13"], "group": ["a", "b"]})
     metric, samples = METRICS["gpassk"], [["12", "13"], ["13", "13"]]
-    with pytest.raises(ValueError, match="references is a data frame: give one of its columns"):
-        metric.compute(predictions=samples, references=frame, k=1)
+    records = frame.to_records()
+    for references in (frame, records):
+        with pytest.raises(ValueError, match="references is a data frame: give one of its columns"):
+            metric.compute(predictions=samples, references=references, k=1)
     with pytest.raises(ValueError, match="groups is a data frame"):
         metric.compute(predictions=samples, references=frame["answer"], k=1, groups=frame)
-    records = frame.to_records()
     with pytest.raises(TypeError, match="A structured array has a sample in each row"):
         at_k.pass_at_k(records, 1)
     with pytest.raises(TypeError, match="A structured array has a sample in each row"):

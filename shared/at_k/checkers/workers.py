@@ -109,7 +109,6 @@ def _batch_size(checker: Any) -> int | None:
 
 def check_pairs(checking: Checking, pairs: DistinctPairs, cache: dict[str, Any]) -> list[Any]:
     """Return the outcomes of pairs, (P,), by the function `checking.checker`."""
-    check_worker_options(checking)
     return [outcome for outcome, _ in results_of_pairs(checking, pairs, cache, _check_by_function)]
 
 
@@ -180,8 +179,7 @@ def _check_missing(
             "no worker could start, protect the start of the program with "
             '`if __name__ == "__main__":`, as workers import the main module.',
         ) from error
-    if len(results) < len(pairs.pairs):
-        raise ValueError(f"The executor gave {len(results)} results for {len(pairs.pairs)} pairs.")
+    pairs.require_all(len(results))
 
 
 def _check_by_function(

@@ -198,6 +198,11 @@ class DistinctPairs:
             f"correctness from 0.0 to 1.0, or None for a sample that is not to be scored.",
         )
 
+    def require_all(self, number: int) -> None:
+        """Raise a ValueError if an executor gave a `number` of results that is too small."""
+        if number < len(self.pairs):
+            raise ValueError(f"The executor gave {number} results for {len(self.pairs)} pairs.")
+
     def outcomes(self, results: Sequence[float | None]) -> Samples:
         """Return the outcomes of all samples, from those of the P pairs, None for unscored ones.
 
@@ -228,6 +233,7 @@ def _check_pairs_alone(checking: Checking, pairs: DistinctPairs, cache: dict[str
         if problem is not None:
             raise pairs.error(index, problem, checking.labels)
         outcomes.append(outcome)
+    pairs.require_all(len(outcomes))
     return outcomes
 
 

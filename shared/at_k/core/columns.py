@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from .checks import InputError, Place, entries_of, is_list_like, plain_number, short
+from .checks import InputError, Place, entries_of, is_frame, is_list_like, plain_number, short
 from .containers import has_lists, numbers_or_texts, plain_container, plain_entry, to_numpy
 from .samples import Samples, column_of_texts, sample_place
 
@@ -66,7 +66,7 @@ def _reference_column(references: Any, questions: int) -> pa.ChunkedArray:
     entries, valid = plain_container(references), None
     if hasattr(entries, "chunks") and not has_lists(entries):
         entries, valid = numbers_or_texts(entries)
-    elif not isinstance(entries, list) and getattr(entries, "ndim", 0) != 1:
+    elif is_frame(entries) or not (isinstance(entries, list) or getattr(entries, "ndim", 0) == 1):
         entries = entries_of("references", entries)
     if len(entries) != questions:
         raise ValueError(

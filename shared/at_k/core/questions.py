@@ -112,7 +112,7 @@ class MeansOfQuestions(NamedTuple):
         return np.maximum(np.diag(self.covariance), least)
 
     def _z(self, confidence: float) -> float:
-        """Return the quantile of Student's t with one degree less than effective clusters."""
+        """Return the quantile of Student's t for the effective number of clusters."""
         return student_quantile(degrees_of_freedom(self.effective_clusters), 1 - confidence)
 
 

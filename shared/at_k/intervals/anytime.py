@@ -22,13 +22,14 @@ def confidence_of_a_look(confidence: float, size: float) -> float:
 
         z(N) = (sqrt((1 + x) (2 L + log(1 + x))) - sqrt(L)) / sqrt(x),    x = N / N0,
 
-    with L = 2 log(2 / alpha), alpha = 1 - confidence, and `size` x. There, the likelihood ratio of
-    normal effects, whose means are at plus or minus the effect that N0 shows best, sqrt(L) standard
-    errors, and whose variance is 1, is 1 / alpha (a mixture as of Robbins 1970, Annals of
-    Mathematical Statistics 41, 1397; Howard, Ramdas, McAuliffe & Sekhon 2021, Annals of Statistics
-    49, 1055). With estimated standard errors this holds for large N (Waudby-Smith, Arbour, Sinha,
-    Kennedy & Ramdas 2024, Annals of Statistics 52, 2613). For 95 %, z is 1.45 times that of one
-    look at N0, at most 1.65 times from N0 / 4 to 4 N0, and 1.78 times at 10 N0.
+    with L = 2 log(2 / alpha), alpha = 1 - confidence, and `size` x. An effect is a number of
+    standard errors at N0. The likelihoods of effects are mixed by two normal distributions with
+    equal weights, means sqrt(L) and -sqrt(L), and variance 1. At z(N) and beyond, their ratio to
+    the likelihood without an effect is at least 1 / alpha (Robbins 1970, Annals of Mathematical
+    Statistics 41, 1397; Howard, Ramdas, McAuliffe & Sekhon 2021, Annals of Statistics 49, 1055).
+    With estimated standard errors this holds for large N (Waudby-Smith, Arbour, Sinha, Kennedy &
+    Ramdas 2024, Annals of Statistics 52, 2613). For 95 %, z is 1.45 times that of one look at N0,
+    at most 1.65 times from N0 / 4 to 4 N0, and 1.78 times at 10 N0.
     """
     log_ratio = 2 * math.log(2 / (1 - confidence))
     boundary = math.sqrt((1 + size) * (2 * log_ratio + math.log1p(size))) - math.sqrt(log_ratio)

@@ -135,5 +135,5 @@ def _gate(
     elif options.clusters is not None:
         size, unit = float(len(np.unique(options.clusters))), "cluster"
     has_labels = any(x.run.errors.labels is not None for x in scored)
-    first = (score.key, estimate, baseline, threshold, lo, hi)  # fields of `Gate`
-    return Gate(*first, run.bounds, options, size, unit, has_labels)
+    measured = (score.key, estimate, baseline, threshold, lo, hi, run.bounds)
+    return Gate(*measured, options, size, unit, has_labels)
